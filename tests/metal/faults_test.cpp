@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,7 +56,13 @@ TEST_F(FaultTest, EveryBarrierIsMissedWhereItIsLeftOut) {
 
 // The number of bytes to cut off a buffer's end so that a run touches a missing one; 16 do for most buffers.
 size_t bytes_to_lose(Kernel kernel, int binding) {
+  // Weights and slots end with those of the site's table and of the masked one.
   constexpr size_t kTable = size_t{SmallProgram::kTableRows} * SmallProgram::kWidth;
+  constexpr size_t kSiteTable = size_t{SmallProgram::kSiteTableRows} * SmallProgram::kVocab;
+  const size_t table_bytes = size_t{SmallProgram::kTableRows} * padded(SmallProgram::kWidth, kBlock);
+  constexpr size_t kOtherTargets =
+      size_t{SmallProgram::kStreams - SmallProgram::kOfSite} * SmallProgram::kTokens * sizeof(uint32_t);
+  const size_t site_row = padded(SmallProgram::kVocab, kBlock);
   // The padding of the last outputs, and one cell more, whose last weights the rule need not move.
   constexpr size_t kCellBytes = size_t{2} * kCell * kCell;
   constexpr size_t kPaddedHalves = (kBlock / kCell - SmallProgram::kWidth % kBlock / kCell + 1) * kCellBytes;
@@ -64,8 +71,8 @@ size_t bytes_to_lose(Kernel kernel, int binding) {
       switch (binding) {
         case kBindOps:  // a run reads only a part of an op and of the tables of the loss
           return sizeof(DeviceOp) / 2;
-        case kBindLossTables:
-          return sizeof(egg_loss_tables) / 2;
+        case kBindLossTables:  // behind its own are those of draws
+          return sizeof(egg_loss_tables) * 3 / 2;
         case kBindHalves:
           return kPaddedHalves;
         case kBindStatesBefore:  // a member's record ends with a loss, which begins with the call
@@ -75,25 +82,54 @@ size_t bytes_to_lose(Kernel kernel, int binding) {
         default:
           return 16;
       }
-    case Kernel::kRule:  // weights and slots end with those of the masked table
-      return binding == kBindWeights  ? kTable + SmallProgram::kTableRows * kBlock
-             : binding == kBindSlots  ? kTable * sizeof(float) + 16
+    case Kernel::kRule:
+      return binding == kBindWeights  ? table_bytes + padded(SmallProgram::kSiteTableRows, kBlock) * site_row + 16
+             : binding == kBindSlots  ? (kTable + kSiteTable) * sizeof(float) + 16
              : binding == kBindHalves ? kPaddedHalves
                                       : 16;
     case Kernel::kMasked:  // a step reads few of the rows; a row of weights ends with padding
       return binding == kBindVotedRows || binding == kBindRuleScratch ? SIZE_MAX
              : binding == kBindWeights                                ? kBlock
                                                                       : 16;
-    case Kernel::kVotes:
-      break;
+    case Kernel::kVotes:  // votes end with those of the head, the squares of its columns, and those of its bias
+      return binding == kBindVotes
+                 ? (size_t{SmallProgram::kVocab + 1} * (SmallProgram::kWidth + 1)) * sizeof(int64_t) + 16
+                 : 16;
+    case Kernel::kDraws:
+      return binding == kBindLossTables ? sizeof(egg_loss_tables) / 2
+             : binding == kBindKept     ? padded(SmallProgram::kWidth, kBlock) + 16
+             : binding == kBindTargets  ? kOtherTargets + 16
+                                        : 16;
+    case Kernel::kSiteVotes:
+      return binding == kBindErrors ? kSquareBytes + 16 : 16;
+    case Kernel::kSitePieces:  // there may be more pieces than a step has
+      return binding == kBindVotedRows || binding == kBindVotes ? SIZE_MAX
+             : binding == kBindErrors                           ? kSquareBytes + 16
+                                                                : 16;
+    case Kernel::kSiteRows:  // the last places read the row that is cut
+      switch (binding) {
+        case kBindWeights:
+          return table_bytes + (kBlock - SmallProgram::kSiteTableRows) * site_row + 16;
+        case kBindSlots:
+          return kTable * sizeof(float) + 16;
+        case kBindVotedRows:
+        case kBindRowVoters:
+        case kBindErrors:
+        case kBindVotes:
+        case kBindRuleScratch:
+          return SIZE_MAX;
+        default:
+          return 16;
+      }
   }
   return 16;
 }
 
 TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
   size_t buffers = 0;
-  for (const Kernel kernel : {Kernel::kForward, Kernel::kVotes, Kernel::kRule, Kernel::kMasked}) {
-    for (const int binding : kShimKernels[static_cast<size_t>(kernel)].bindings) {
+  for (size_t number = 0; number < std::size(kKernelNames); ++number) {
+    const auto kernel = static_cast<Kernel>(number);
+    for (const int binding : kShimKernels[number].bindings) {
       ++buffers;
       shim_faults().short_kernel = static_cast<int>(kernel);
       shim_faults().short_buffer = binding;
@@ -105,10 +141,10 @@ TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
         found = error.what();
       }
       EXPECT_THAT(found, testing::HasSubstr("touches memory beyond its buffers"))
-          << kKernelNames[static_cast<size_t>(kernel)] << " " << binding;
+          << kKernelNames[number] << " " << binding;
     }
   }
-  EXPECT_EQ(buffers, 42U);
+  EXPECT_EQ(buffers, 66U);
 }
 
 TEST_F(FaultTest, ABindingThatHostOrKernelLacksIsFound) {

@@ -94,13 +94,15 @@ std::string error_of(Kernel refused) {
 
 TEST_F(SlicesTest, ACallGivesUpWhereTheSystemKeepsRefusing) {
   const std::string sentence = "the system stopped the GPU's work 17 times in a row (planted by a test); ";
-  EXPECT_THAT(error_of(Kernel::kForward), testing::StartsWith(sentence));
-  EXPECT_THAT(error_of(Kernel::kVotes), testing::StartsWith(sentence));
+  for (const Kernel kernel :
+       {Kernel::kForward, Kernel::kVotes, Kernel::kDraws, Kernel::kSiteVotes, Kernel::kSitePieces}) {
+    EXPECT_THAT(error_of(kernel), testing::StartsWith(sentence)) << static_cast<int>(kernel);
+  }
 }
 
 // Moved weights cannot be moved once more.
 TEST_F(SlicesTest, AStoppedRuleEndsTheRun) {
-  for (const Kernel kernel : {Kernel::kRule, Kernel::kMasked}) {
+  for (const Kernel kernel : {Kernel::kRule, Kernel::kMasked, Kernel::kSiteRows}) {
     EXPECT_EQ(
         error_of(kernel),
         "the system stopped the GPU while it moved the weights (planted by a test), which leaves them half moved; "

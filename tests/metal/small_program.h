@@ -15,16 +15,20 @@
 namespace eggroll::metal {
 
 // Linears of more than one block of inputs and outputs, an attention with several heads, every elementwise op; a masked
-// table that is read by an index, and parameters that some pairs alone perturb.
+// table that is read by an index, and parameters that some pairs alone perturb; a site at the output, with which the
+// head, its bias and a table vote.
 class SmallProgram {
  public:
   static constexpr int32_t kTokens = 5;
   static constexpr int32_t kVocab = 255;
   static constexpr int32_t kWidth = 136;
   static constexpr int32_t kHead = 68;
-  static constexpr uint32_t kPopulation = 96;  // a tile and a half
-  static constexpr uint32_t kStreams = 4;
+  static constexpr uint32_t kPopulation = 128;
+  static constexpr uint32_t kStreams = 64;
+  static constexpr uint32_t kOfSite = 16;  // the first streams; the others' members are a tile and a half
+  static constexpr uint32_t kInferred = 4;
   static constexpr uint32_t kTableRows = 64;
+  static constexpr uint32_t kSiteTableRows = 16;
 
   SmallProgram() {
     ProgramBuilder& b = program_;
@@ -53,14 +57,20 @@ class SmallProgram {
     b.store(state, next);
     const Param head = b.matrix("head", kVocab, kWidth, 16);
     const Param bias = b.vector("head.b", kVocab, 0);
+    const Param site_table = b.matrix("site_table", kSiteTableRows, kVocab, 16);
     const Value seen = b.lut("seen", next, lut_table);
     // the last parameter: its end is the end of the weights
     const Param table = b.matrix("table", kTableRows, kWidth, 40);
     const Value looked_up = b.embed("looked_up", table, b.index(2, kTableRows), seen);
-    b.loss(b.linear("logits", looked_up, head, 6, bias), 4096);
-    const uint32_t params = b.view()->param_count;
-    for (uint32_t i = 0; i < params; ++i) voters_.push_back({i % 3, kPopulation / 2 - 3 - i % 5, 0, 0});
+    const Value made = b.linear("made", looked_up, head, 6, bias);
+    b.loss(b.embed("logits", site_table, b.index(1, kSiteTableRows), made), 4096);
+    const egg_program& view = *b.view();
+    const uint32_t pairs = kPopulation / 2 - kOfSite;
+    for (uint32_t i = 0; i < view.param_count; ++i) voters_.push_back({kOfSite + i % 3, pairs - 3 - i % 5, 0, 0});
     voters_.back().masked = 1;
+    for (uint32_t i = view.param_count - 4; i < view.param_count - 1; ++i) voters_[i] = {0, kOfSite, 0, 0, 1};
+    voters_[view.param_count - 2].masked = 1;
+    site_ = {view.ops[view.op_count - 1].in[0], EGG_DRAWS_ORTHOGONAL, 256, 3, 0, 9, 0, kOfSite};
 
     // The rule reads every slot and scalar that it has.
     const Node momentum = rule_.slot("momentum", 'f');
@@ -78,9 +88,11 @@ class SmallProgram {
       inputs_.push_back(draws.below(kVocab));
       targets_.push_back(draws.below(kVocab));
       resets_.push_back(i == kTokens + 2 ? 1 : 0);
-      // All streams read a few rows, among them the last row and none.
+      // All streams read a few rows, among them the last row and none; of the site's table nearly all read the last
+      // one.
       const uint32_t rows[] = {kTableRows - 1, 7, 8, EGG_NO_ROW};
       rows_.push_back(rows[draws.below(4)]);
+      rows_.push_back(i % 9 == 0 ? draws.below(kSiteTableRows) : kSiteTableRows - 1);
     }
   }
 
@@ -94,7 +106,11 @@ class SmallProgram {
                             0,
                             kPopulation,
                             0,
-                            voters_.data()};
+                            voters_.data(),
+                            &site_,
+                            1,
+                            kTokens,
+                            kPopulation / kStreams};
   }
   egg_batch batch() const { return {kStreams, kTokens, inputs_.data(), targets_.data(), resets_.data(), rows_.data()}; }
 
@@ -110,7 +126,11 @@ class SmallProgram {
       session.set_weights(i, weights.back().data());
     }
     std::vector<int64_t> all(kPopulation);
-    session.evaluate({sizeof(egg_evaluate), kPopulation / kStreams, 9, 0, kPopulation, batch(), all.data(), nullptr});
+    egg_site_sums sums{};
+    session.evaluate(
+        {sizeof(egg_evaluate), kPopulation / kStreams, 9, 0, kPopulation, batch(), all.data(), nullptr, &sums});
+    all.push_back(static_cast<int64_t>(sums.tokens));
+    all.push_back(sums.squares);
     std::vector<int8_t> states(kPopulation * size_t{kWidth});
     session.get_states(0, kPopulation, states.data());
     all.insert(all.end(), states.begin(), states.end());
@@ -120,7 +140,7 @@ class SmallProgram {
     const std::vector<float> stds(program.param_count, 20000.0F);
     std::vector<int64_t> changed(program.param_count);
     session.update({sizeof(egg_update), kPopulation / 2, 9, fitness.data(), &rate, stds.data(), changed.data(), nullptr,
-                    batch(), kPopulation / kStreams, 0});
+                    batch(), kPopulation / kStreams, 0, &sums});
     all.insert(all.end(), changed.begin(), changed.end());
     for (uint32_t i = 0; i < program.param_count; ++i) {
       session.get_weights(i, weights[i].data());
@@ -131,10 +151,12 @@ class SmallProgram {
   }
 
   void infer(MetalSession& session, std::vector<int64_t>& all) {
-    std::vector<int8_t> states(kStreams * size_t{kWidth});
-    std::vector<int64_t> losses(kStreams);
-    std::vector<int8_t> logits(kStreams * size_t{kVocab});
-    session.infer({sizeof(egg_infer), 0, batch(), states.data(), losses.data(), logits.data()});
+    std::vector<int8_t> states(kInferred * size_t{kWidth});
+    std::vector<int64_t> losses(kInferred);
+    std::vector<int8_t> logits(kInferred * size_t{kVocab});
+    egg_batch streams = batch();
+    streams.streams = kInferred;
+    session.infer({sizeof(egg_infer), 0, streams, states.data(), losses.data(), logits.data()});
     all.insert(all.end(), losses.begin(), losses.end());
     all.insert(all.end(), logits.begin(), logits.end());
     all.insert(all.end(), states.begin(), states.end());
@@ -149,6 +171,7 @@ class SmallProgram {
   std::vector<uint8_t> resets_;
   std::vector<uint32_t> rows_;
   std::vector<egg_voters> voters_;
+  egg_site site_{};
 };
 
 // All that comes back from the small program on a device whose threads run in an order of this seed.

@@ -257,6 +257,29 @@ TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
   EXPECT_EQ(memory.tiles, 32768 / kTileRows);
 }
 
+// Members of the small program by the thousand, so that no buffer of sites is lost among pages that begin others.
+TEST(SitesOfAStep, TakeTheMemoryThatWasPlanned) {
+  constexpr uint32_t kTimes = 256;
+  SmallProgram small;
+  egg_session_spec spec = small.spec();
+  spec.population *= kTimes;
+  spec.members *= kTimes;
+  egg_site site = *spec.sites;
+  site.pairs *= kTimes;
+  spec.sites = &site;
+  Recorded recorded;
+  const MetalSession session(std::make_shared<FakeDevice>(recorded, 64 * kGiB), spec);
+  const Plan plan(spec);
+  const MemoryPlan memory(plan, spec, 64 * kGiB, 32 * kGiB);
+  const auto pages = [](uint64_t bytes) { return (bytes + 16383) / 16384 * 16384; };
+  uint64_t taken = 0;
+  for (const size_t bytes : recorded.new_buffers) taken += pages(bytes);
+  constexpr uint64_t kPlaces = uint64_t{SmallProgram::kOfSite} * kTimes * SmallProgram::kTokens;
+  taken += pages(RowVoters::bytes(spec.population / 2)) + pages(kPlaces) + 2 * pages(kPlaces * sizeof(SiteRead));
+  EXPECT_EQ(memory.sites.places, kPlaces);
+  EXPECT_EQ(taken - memory.total, 16384U);  // a buffer of a call's logits, which is empty
+}
+
 // The memory that a masked table of a million rows takes beside its weights and slots grows neither with its votes nor
 // with the noise of all rows.
 TEST(MaskedTable, TakesLittleARow) {

@@ -35,10 +35,11 @@ enum Binding {
   kBindSlots,
   kBindStatesBefore,
   kBindStates,
-  kBindLogits,
+  kBindKept,  // what the forward pass leaves beside states and losses: logits, or what sites read of each token
   kBindWorkspace,
   kBindFitness,
   kBindVoteJobs,
+  kBindErrors,  // of sites: see kSquareBytes
   kBindVotes,
   kBindVotedRows,
   kBindRowVoters,
@@ -97,8 +98,9 @@ struct Place {
   uint32_t wide;
 };
 
-// What the kernel runs: the program's ops, and one of the backend's own.
+// What the kernel runs: the program's ops, and two of the backend's own.
 EGG_CONSTANT int32_t kLoadState = 100;
+EGG_CONSTANT int32_t kKeepValue = 101;  // for sites; zeros where the token has no target
 
 struct DeviceOp {
   int32_t code;  // egg_op_code or kLoadState
@@ -120,7 +122,7 @@ struct DeviceOp {
   int32_t vectors[2];  // as egg_op.param, gain and bias: the even member's values in a pair's noise, the odd one's
                        // `out.padded` behind them; -1: there is no such parameter
   uint32_t table;      // its first entry among those of all tables
-  uint32_t state;      // load_state, store; loss of a state: in a member's states
+  uint32_t state;      // load_state, store; loss of a state: in a member's states. keep_value: in a place's record
   uint32_t of_state;   // loss: 1 where the logits are a state
   uint32_t keys;       // attention: in a tile's workspace, (rows, context, padded channels)
   uint32_t values;     // likewise
@@ -182,6 +184,7 @@ struct ForwardArgs {
   uint32_t index_count;
   uint32_t wants_logits;
   uint32_t block_inputs;  // that linear adds up as float32
+  uint32_t kept_bytes;    // keep_value: of a place's record. A place is a token of a stream of sites
 };
 
 // The votes of one parameter: pieces of kBlock rows and columns, or of 4 * kThreads values of a vector.
@@ -196,6 +199,11 @@ struct VoteJob {
   uint32_t first_pair;  // of those that vote
   uint32_t pairs;
 };
+
+// Rows and columns of a piece that a thread has.
+EGG_CONSTANT uint32_t kOwnRows = 4;
+EGG_CONSTANT uint32_t kOwnCols = 4;
+static_assert(kBlock / kOwnRows * (kBlock / kOwnCols) == kThreads, "the threads have a piece");
 
 // Draws that are multiplied between two barriers. f*A*B is below 2^18.04, so a sum of this number of them is exact.
 EGG_CONSTANT uint32_t kVoteDraws = 32;
@@ -225,10 +233,15 @@ struct RuleJob {
   uint32_t cols;
   uint32_t stride;  // of a row of weights
   uint32_t weights;
-  uint32_t halves;  // its first, or kNoHalves
-  uint32_t cells;   // before its votes
-  uint32_t slots;   // before its cells, (slots, weights)
+  uint32_t halves;      // its first, or kNoHalves
+  uint32_t cells;       // before its votes
+  uint32_t slots;       // before its cells, (slots, weights)
+  uint32_t reads;       // votes of each weight in a share, `count` apart: ops that read a parameter of a site
+  uint32_t std;         // its place among the deviations of the null
+  uint32_t of_columns;  // 1: there and behind it lie those of its columns
 };
+// A deviation of what no token reads: weights and slots stay as they are.
+EGG_CONSTANT uint32_t kStays = 0xffffffffu;
 
 // A node of the rule, its real constant as bits.
 struct RuleNode {
@@ -294,6 +307,92 @@ struct MaskedArgs {
   uint32_t ranks;
 };
 
+// ---- Sites: draws at the output, and votes with errors. A site's places are (streams, tokens). ----
+
+// A place's errors are a row: those of the padded channels, int16, then the sum of their squares, int64, and padding.
+EGG_CONSTANT uint32_t kSquareBytes = 16;
+// Rows of the largest Hadamard matrix: a simdgroup has the int32 values of one place in threadgroup memory.
+EGG_CONSTANT uint32_t kMostDrawRows = 4096;
+static_assert(sizeof(int32_t) * kMostDrawRows <= kThreadgroupMemory, "a place's values fit");
+
+// A simdgroup has a place, from first to end among those of a call. What the call's first place has:
+struct DrawArgs {
+  uint64_t seed;
+  uint64_t step;
+  uint32_t first_kept;    // among all records
+  uint32_t first_row;     // among all rows of errors
+  uint32_t first_target;  // in the call
+  uint32_t stream;        // in the step
+
+  uint32_t first;
+  uint32_t end;
+  uint32_t at_once;  // places of a threadgroup
+  uint32_t tokens;
+  uint32_t site;
+  uint32_t size;
+  uint32_t log2_n;  // of the Hadamard matrix's rows
+  uint32_t draws;
+  int32_t amplitude;
+  int32_t unit;
+  int32_t shift;
+  uint32_t logits;  // in a place's record
+  uint32_t kept_bytes;
+  uint32_t error_bytes;
+};
+
+// The votes of one parameter as one op reads it: pieces as of VoteJob for a matrix, of kThreads values for a vector.
+struct SiteVoteJob {
+  uint32_t first;  // of its pieces among those of all jobs
+  uint32_t param;
+  uint32_t vector;
+  uint32_t rows;
+  uint32_t cols;     // 1 for a vector
+  uint32_t cells;    // before its votes
+  uint32_t squares;  // cells before the sums of its columns' squared inputs; a vector has none
+  uint32_t input;    // what the matrix multiplies, in a place's record
+  uint32_t first_kept;
+  uint32_t first_row;
+  uint32_t places;
+};
+
+// Places that are multiplied between two barriers, and added up as int32.
+EGG_CONSTANT uint32_t kSiteStage = 32;
+static_assert(kSiteStage * 32767 * 127 < 0x80000000u, "a stage's sum fits int32");
+EGG_CONSTANT uint32_t kSiteVoteMemory = 2 * sizeof(int32_t) * kSiteStage * kBlock;
+
+// Threadgroups as of VoteArgs; shares are of the places.
+struct SiteVoteArgs {
+  uint64_t cells;
+  uint32_t job_count;
+  uint32_t pieces;
+  uint32_t shares;
+  uint32_t first_group;
+  uint32_t kept_bytes;
+  uint32_t error_bytes;
+};
+
+// A table's row has reads, the rows of errors of the places that read it. What has more than kSitePiece of them is cut:
+// each piece has votes of its own, int32, and the row then adds up these.
+EGG_CONSTANT uint32_t kSitePiece = 64;
+
+// Pieces and rows are VotedRow: first_voters is the first of their reads, pairs how many there are. A row that is cut,
+// from first_cut on, names its pieces in their place. A simdgroup has a piece; rows are taken in turn, as of
+// MaskedArgs.
+struct SitePieceArgs {
+  uint32_t first;
+  uint32_t end;
+  uint32_t stride;  // padded columns
+  uint32_t error_bytes;
+};
+struct SiteRowArgs {
+  RuleShape rule;
+  uint32_t first_row;
+  uint32_t end_row;
+  uint32_t first_cut;
+  uint32_t stride;
+  uint32_t error_bytes;
+};
+
 // The host and the device have compilers of their own.
 static_assert(sizeof(Place) == 16, "");
 static_assert(sizeof(DeviceOp) == 152, "");
@@ -302,7 +401,7 @@ static_assert(sizeof(NoiseArgs) == 24, "");
 static_assert(sizeof(ForwardArgs) == 120, "");
 static_assert(sizeof(VoteJob) == 36, "");
 static_assert(sizeof(VoteArgs) == 48, "");
-static_assert(sizeof(RuleJob) == 36, "");
+static_assert(sizeof(RuleJob) == 48, "");
 static_assert(sizeof(RuleNode) == 24, "");
 static_assert(sizeof(RuleShape) == 16, "");
 static_assert(sizeof(RuleArgs) == 40, "");
@@ -310,6 +409,11 @@ static_assert(sizeof(MaskedJob) == 32, "");
 static_assert(sizeof(VotedRow) == 24, "");
 static_assert(sizeof(PairRange) == 8, "");
 static_assert(sizeof(MaskedArgs) == 56, "");
+static_assert(sizeof(DrawArgs) == 88, "");
+static_assert(sizeof(SiteVoteJob) == 44, "");
+static_assert(sizeof(SiteVoteArgs) == 32, "");
+static_assert(sizeof(SitePieceArgs) == 16, "");
+static_assert(sizeof(SiteRowArgs) == 36, "");
 static_assert(sizeof(egg_loss_tables) == 2052, "");
 
 }  // namespace metal

@@ -17,7 +17,7 @@ constexpr uint64_t taken(uint64_t bytes) { return (bytes + 16383) / 16384 * 1638
 uint32_t tiles_of(uint32_t members) { return divide_up(members / 2, kTilePairs); }
 
 uint32_t shares_of(const Plan& plan, uint32_t population) {
-  const uint32_t enough = kEnoughGroups / std::max(1U, plan.votes.pieces);
+  const uint32_t enough = kEnoughGroups / std::max(1U, plan.votes.pieces + plan.sites.votes.pieces);
   return std::max(1U, std::min(enough, population / 2 / kFewestSharePairs));
 }
 
@@ -26,7 +26,9 @@ uint64_t votes_of(const Plan& plan, uint32_t population) {
 }
 
 uint32_t rule_groups_of(const Plan& plan) {
-  const size_t row_groups = (plan.masked_rows + kSimdgroups - 1) / kSimdgroups;
+  size_t rows = plan.masked_rows;
+  for (const SiteTable& table : plan.sites.tables) rows += table.job.count / table.job.cols;
+  const size_t row_groups = (rows + kSimdgroups - 1) / kSimdgroups;
   return static_cast<uint32_t>(std::clamp<size_t>(std::max<size_t>(plan.rules.pieces, row_groups), 1, kRuleGroups));
 }
 
@@ -50,14 +52,17 @@ uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t popula
   uint64_t sum = taken(plan.weight_bytes) + taken(plan.halves * kHalfBytes) +
                  taken(plan.slot_cells * sizeof(uint32_t)) + taken(votes_of(plan, population));
   sum += 2 * taken(members * plan.state_stride);  // of a slice and of the one before it
-  sum += taken(population / 2) + taken(noise_bytes_of(plan.noise)) + taken(sizeof(egg_loss_tables));
+  sum +=
+      taken(population / 2) + taken(noise_bytes_of(plan.noise)) + taken(plan.loss_tables() * sizeof(egg_loss_tables));
   sum += taken(plan.tables.size() * sizeof(int32_t)) + taken(rule_scratch_of(plan, rule));
   sum += taken(plan.ops.size() * sizeof(DeviceOp)) + taken(plan.parts.size() * sizeof(NoisePart));
   sum += taken(plan.votes.jobs.size() * sizeof(VoteJob)) + taken(plan.rules.jobs.size() * sizeof(RuleJob));
   sum += taken(plan.masked.size() * sizeof(MaskedJob)) + taken(plan.masked_rows * sizeof(VotedRow));
   sum += taken(row_voters_of(plan, population));
   sum += taken(rule.node_count * sizeof(RuleNode)) + taken(rule.slot_count * sizeof(int32_t));
-  sum += taken(rule.scalar_count * sizeof(float)) + 2 * taken(plan.places.size() * sizeof(uint32_t));
+  sum += taken(rule.scalar_count * sizeof(float)) + taken(plan.places.size() * sizeof(uint32_t));
+  sum += taken((plan.places.size() + plan.sites.stds) * sizeof(float));
+  sum += SiteRoom(plan.sites, spec, population).bytes(plan);
   return sum;
 }
 
@@ -68,17 +73,46 @@ uint64_t least_workspace(const Plan& plan, uint32_t members) {
 // The largest buffer that it takes at least.
 uint64_t largest_of(const Plan& plan, const egg_session_spec& spec, uint32_t population) {
   const uint32_t members = own_members(spec, population);
-  return std::max({uint64_t{members} * plan.state_stride, votes_of(plan, population), least_workspace(plan, members),
-                   uint64_t{plan.weight_bytes}, uint64_t{plan.halves} * kHalfBytes,
+  const SiteRoom sites(plan.sites, spec, population);
+  return std::max({uint64_t{members} * plan.state_stride, uint64_t{sites.places} * plan.sites.kept_bytes,
+                   uint64_t{sites.errors} * plan.sites.error_bytes,
+                   uint64_t{sites.piece_votes(plan.sites)} * sizeof(int32_t), votes_of(plan, population),
+                   least_workspace(plan, members), uint64_t{plan.weight_bytes}, uint64_t{plan.halves} * kHalfBytes,
                    uint64_t{plan.slot_cells} * sizeof(uint32_t), noise_bytes_of(plan.noise)});
 }
 
 }  // namespace
 
+SiteRoom::SiteRoom(const SitePlan& sites, const egg_session_spec& spec, uint32_t population)
+    : streams((uint64_t{sites.streams} * population + spec.population - 1) / spec.population),
+      places(streams * sites.tokens) {
+  for (const SiteShape& site : sites.shapes) errors += std::min(places, site.places());
+  for (const SiteTable& table : sites.tables) {
+    const size_t its_reads = std::min(places, sites.shapes[table.site].places()) * table.reads.size();
+    reads += its_reads;
+    listed = std::max(listed, its_reads);
+    rows += std::min<size_t>(its_reads, table.job.count / table.job.cols);
+  }
+  // A row that is cut has more than kSitePiece reads, and so fewer than twice as many pieces as full ones.
+  pieces = 2 * reads / kSitePiece;
+}
+
+uint64_t SiteRoom::bytes(const Plan& plan) const {
+  const SitePlan& sites = plan.sites;
+  uint64_t sum = taken(places * sites.kept_bytes) + taken(errors * sites.error_bytes);
+  sum += 2 * taken(streams * plan.state_stride) + taken(sites.ops.size() * sizeof(DeviceOp));
+  sum += taken(sites.votes.jobs.size() * sizeof(SiteVoteJob)) + taken(sites.tables.size() * sizeof(MaskedJob));
+  sum += taken(reads * sizeof(uint32_t)) + taken(rows * sizeof(VotedRow));
+  sum += taken(pieces * sizeof(VotedRow)) + taken(piece_votes(sites) * sizeof(int32_t));
+  // The host's own: which places are scored, and the lists that it sorts.
+  return sum + taken(places) + 2 * taken(listed * sizeof(SiteRead));
+}
+
 MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t free, uint64_t largest_buffer)
     : vote_shares(shares_of(plan, spec.population)),
       rule_groups(rule_groups_of(plan)),
-      rule_scratch(rule_scratch_of(plan, *spec.rule)) {
+      rule_scratch(rule_scratch_of(plan, *spec.rule)),
+      sites(plan.sites, spec, spec.population) {
   const uint32_t population = spec.population;
   const uint64_t room = free - std::min(free, kCallReserve);
   const auto least = [&](uint32_t p) {

@@ -19,6 +19,24 @@ constexpr uint32_t kFewestTiles = 64;
 // Threadgroups of a rule's dispatch.
 constexpr uint32_t kRuleGroups = 256;
 
+// What the sites of a population take, in elements.
+struct SiteRoom {
+  SiteRoom(const SitePlan& sites, const egg_session_spec& spec, uint32_t population);
+  uint64_t bytes(const Plan& plan) const;
+  // Of all pieces.
+  size_t piece_votes(const SitePlan& sites) const {
+    return pieces * (sites.error_bytes - kSquareBytes) / sizeof(int16_t);
+  }
+
+  size_t streams;
+  size_t places = 0;  // of streams
+  size_t errors = 0;  // rows
+  size_t reads = 0;   // of all tables
+  size_t listed = 0;  // of any one of them
+  size_t rows = 0;    // that are read
+  size_t pieces = 0;
+};
+
 struct MemoryPlan {
   // free: of the device; largest_buffer: that it can make. Throws Error where the population does not fit, and names
   // the largest that would.
@@ -28,6 +46,7 @@ struct MemoryPlan {
   uint32_t vote_shares;  // of the pairs, each with votes of its own
   uint32_t rule_groups;
   size_t rule_scratch;
+  SiteRoom sites;
   uint64_t total;  // of all that lasts as long as the session
 };
 

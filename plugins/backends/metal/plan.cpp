@@ -23,9 +23,11 @@ uint32_t fitted(size_t bytes) {
 
 class Planner {
  public:
-  Planner(Plan& plan, const egg_session_spec& spec) : plan_(plan), program_(*spec.program), rule_(*spec.rule) {}
+  Planner(Plan& plan, const egg_session_spec& spec)
+      : plan_(plan), spec_(spec), program_(*spec.program), rule_(*spec.rule) {}
 
   void run() {
+    plan_sites();
     for (uint32_t i = 0; i < program_.param_count; ++i) add_param(i);
     lay_out_states();
     for (uint32_t t = 0; t < program_.table_count; ++t) {
@@ -42,6 +44,37 @@ class Planner {
   }
 
  private:
+  // Streams, and what is kept. A site's value is what the loss reads, so all sites have the same ops.
+  void plan_sites() {
+    SitePlan& sites = plan_.sites;
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < spec_.site_count; ++i) {
+      const SiteShape& site = sites.shapes.emplace_back(spec_, i);
+      sites.first_stream = i == 0 ? site.first_stream : std::min(sites.first_stream, site.first_stream);
+      end = std::max(end, site.first_stream + site.streams);
+    }
+    if (sites.shapes.empty()) return;
+    const SiteShape& site = sites.shapes.front();
+    sites.streams = end - sites.first_stream;
+    sites.tokens = site.tokens;
+    sites.error_bytes = padded(site.size, kBlock) * static_cast<uint32_t>(sizeof(int16_t)) + kSquareBytes;
+    keep(site.site.value, site.made_by);
+    for (const uint32_t i : site.ops) {
+      const egg_op& op = program_.ops[i];
+      if (op.code == EGG_OP_LINEAR && plan_.params[static_cast<size_t>(op.param[0])].voters.site != 0)
+        keep(op.in[0], i);
+    }
+  }
+
+  void keep(int32_t value, uint32_t op) {
+    SitePlan& sites = plan_.sites;
+    const auto is_it = [&](const KeptValue& k) { return k.value == value; };
+    if (std::any_of(sites.kept.begin(), sites.kept.end(), is_it)) return;
+    sites.kept.push_back({value, op, sites.kept_bytes});
+    sites.kept_bytes =
+        fitted(size_t{sites.kept_bytes} + padded(static_cast<uint32_t>(program_.values[value].size), kBlock));
+  }
+
   // Where a parameter's noise begins in a pair's.
   struct NoisePlace {
     uint32_t keys;  // of side A
@@ -73,7 +106,8 @@ class Planner {
     NoisePlace at{};
     if (param.vector) {
       const egg_voters none{0, 0, 0, 0};
-      at.a = add_part({kVector, i, EGG_SIDE_A, 0, param.cols, 0, 0, 0, param.weights}, param.perturbed ? voters : none);
+      at.a = add_part({kVector, i, EGG_SIDE_A, 0, param.cols, 0, 0, 0, param.weights},
+                      param.read_perturbed ? voters : none);
     } else if (param.read_perturbed) {
       if (param.by_lookup && voters.joint == 0)
         at.keys = add_part({kKeys, i, EGG_SIDE_A, 0, ranks(), 0, 0, 0, 0}, voters);
@@ -104,6 +138,7 @@ class Planner {
     const egg_voters& voters = param.voters;
     const auto count = fitted(param.count());
     plan_.slot_cells += size_t{count} * rule_.slot_count;
+    if (voters.site != 0) return add_site_jobs(i, param, plan_.sites.shapes[static_cast<size_t>(voters.site - 1)]);
     if (param.masked) {
       plan_.masked.push_back(
           {i, param.lead, joint_a(voters), count, param.cols, param.stride, param.weights, param.slots});
@@ -115,9 +150,59 @@ class Planner {
          param.vector ? 1 : ranks(), param.cells, voters.first_pair, voters.pairs},
         param.vector ? divide_up(param.cols, 4 * kThreads)
                      : divide_up(param.rows, kBlock) * divide_up(param.cols, kBlock));
-    plan_.rules.add({0, i, count, param.cols, param.stride, param.weights, param.halves, param.cells, param.slots},
-                    divide_up(count, kThreads));
+    plan_.rules.add(
+        {0, i, count, param.cols, param.stride, param.weights, param.halves, param.cells, param.slots, 1, i, 0},
+        divide_up(count, kThreads));
     plan_.cells += count;
+  }
+
+  // The votes of each op that reads the parameter have cells of their own, which the rule adds up.
+  void add_site_jobs(uint32_t i, const ParamPlace& param, const SiteShape& site) {
+    SitePlan& sites = plan_.sites;
+    std::vector<egg_op> reads;
+    for (const uint32_t k : site.ops) {
+      const egg_op& op = program_.ops[k];
+      if (op.param[param.vector ? 1 : 0] == static_cast<int32_t>(i)) reads.push_back(op);
+    }
+    const auto count = static_cast<uint32_t>(param.count());
+    if (param.by_lookup) {
+      SiteTable& table = sites.tables.emplace_back();
+      table.site = site.number;
+      table.job.param = i;
+      table.job.count = count;
+      table.job.cols = param.cols;
+      table.job.stride = param.stride;
+      table.job.weights = param.weights;
+      table.job.slots = param.slots;
+      for (const egg_op& op : reads) table.reads.push_back(op.attr);
+      return;
+    }
+    const auto read_count = static_cast<uint32_t>(reads.size());
+    const uint32_t squares = fitted(plan_.cells + size_t{count} * read_count);
+    SiteVoteJob job{};
+    job.param = i;
+    job.vector = param.vector ? 1 : 0;
+    job.rows = param.vector ? param.cols : param.rows;
+    job.cols = param.vector ? 1 : param.cols;
+    // Places are fewer than 2^32: the errors of as many would take more memory than any Mac has.
+    job.first_kept = static_cast<uint32_t>(sites.first_kept(site));
+    job.first_row = static_cast<uint32_t>(sites.rows_before(site.number));
+    job.places = static_cast<uint32_t>(site.places());
+    for (uint32_t r = 0; r < read_count; ++r) {
+      job.cells = param.cells + r * count;
+      job.squares = squares + r * job.cols;
+      if (!param.vector) job.input = sites.kept_offset(reads[r].in[0]);
+      sites.votes.add(
+          job, param.vector ? divide_up(count, kThreads) : divide_up(job.rows, kBlock) * divide_up(job.cols, kBlock));
+    }
+    const uint32_t columns = param.vector ? 0 : param.cols;
+    const uint32_t std = param.vector ? i : program_.param_count + sites.stds;
+    sites.voters.push_back({i, site.number, columns, squares, read_count, std});
+    sites.stds += columns;
+    plan_.rules.add({0, i, count, param.cols, param.stride, param.weights, param.halves, param.cells, param.slots,
+                     read_count, std, columns != 0 ? 1U : 0U},
+                    divide_up(count, kThreads));
+    plan_.cells = fitted(size_t{squares} + size_t{read_count} * columns);
   }
 
   static int32_t joint_a(const egg_voters& voters) { return voters.joint != 0 ? EGG_JOINT_A : 0; }
@@ -171,7 +256,7 @@ class Planner {
       op.code = kLoadState;
       op.out = place(step.loads);
       op.state = plan_.state_place(step.loads);
-      plan_.ops.push_back(op);
+      push(op);
       return;
     }
     const egg_op& from = program_.ops[step.op];
@@ -190,7 +275,23 @@ class Planner {
     }
     if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<uint32_t>(from.param[0]));
     if (from.code == EGG_OP_ATTENTION) add_caches(op);
+    push(op);
+    for (const KeptValue& kept : plan_.sites.kept) {
+      if (kept.op == static_cast<uint32_t>(step.op)) keep_value(kept);
+    }
+  }
+
+  void push(const DeviceOp& op) {
     plan_.ops.push_back(op);
+    if (!plan_.sites.shapes.empty()) plan_.sites.ops.push_back(op);
+  }
+
+  void keep_value(const KeptValue& kept) {
+    DeviceOp op{};
+    op.code = kKeepValue;
+    op.in[0] = place(kept.value);
+    op.state = kept.offset;
+    plan_.sites.ops.push_back(op);
   }
 
   void add_matrix(DeviceOp& op, uint32_t i) const {
@@ -216,6 +317,7 @@ class Planner {
   }
 
   Plan& plan_;
+  const egg_session_spec& spec_;
   const egg_program& program_;
   const egg_rule& rule_;
   std::vector<NoisePlace> noise_;  // by parameter

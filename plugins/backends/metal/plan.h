@@ -3,12 +3,14 @@
 #ifndef EGGROLL_METAL_PLAN_H
 #define EGGROLL_METAL_PLAN_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "eggroll/backend.h"
 #include "eggroll/lowered_program.h"
+#include "eggroll/site_errors.h"
 #include "layout.h"
 
 namespace eggroll::metal {
@@ -47,6 +49,72 @@ struct JobList {
 
 constexpr size_t kHalfBytes = 2;
 
+// Whether a session has such a site: orthogonal draws at what the loss reads.
+inline bool has_site(const egg_program& program, const egg_site& site) {
+  return is_at_loss(program, site.value) && site.design == EGG_DRAWS_ORTHOGONAL &&
+         program.vocab <= static_cast<int32_t>(kMostDrawRows);
+}
+
+// A value that is kept of each place, behind the op that makes it or the first that multiplies it.
+struct KeptValue {
+  int32_t value;
+  uint32_t op;
+  uint32_t offset;  // in a place's record
+};
+
+// A matrix or a vector that votes with a site: its deviations begin at `std`, a matrix's squares at the cell `squares`,
+// the columns of each read one behind another.
+struct SiteVoter {
+  uint32_t param;
+  uint32_t site;
+  uint32_t columns;  // 0: a vector
+  uint32_t squares;
+  uint32_t reads;
+  uint32_t std;
+};
+
+// A table that votes with a site. reads: what says the row, as egg_op.attr.
+struct SiteTable {
+  uint32_t site;
+  MaskedJob job;
+  std::vector<int32_t> reads;
+};
+
+// A place that reads a row of a table, by its row of errors.
+struct SiteRead {
+  uint32_t row;
+  uint32_t place;
+};
+
+// What the sites of a session need: their streams, of which each runs as one row, what is kept of these, and who votes.
+struct SitePlan {
+  std::vector<SiteShape> shapes;
+  uint32_t first_stream = 0;  // of those of any site
+  uint32_t streams = 0;       // from there to the last
+  uint32_t tokens = 0;        // of a stream
+  std::vector<KeptValue> kept;
+  uint32_t kept_bytes = 0;    // of a place
+  uint32_t error_bytes = 0;   // of a place
+  std::vector<DeviceOp> ops;  // the program's, and those that keep values
+  JobList<SiteVoteJob> votes;
+  std::vector<SiteVoter> voters;
+  std::vector<SiteTable> tables;
+  uint32_t stds = 0;  // deviations of columns
+
+  // Rows of errors before those of a site.
+  size_t rows_before(uint32_t site) const {
+    size_t rows = 0;
+    for (uint32_t i = 0; i < site; ++i) rows += shapes[i].places();
+    return rows;
+  }
+  // The record of a site's first place.
+  size_t first_kept(const SiteShape& site) const { return size_t{site.first_stream - first_stream} * tokens; }
+  uint32_t kept_offset(int32_t value) const {
+    const auto is_it = [&](const KeptValue& k) { return k.value == value; };
+    return std::find_if(kept.begin(), kept.end(), is_it)->offset;
+  }
+};
+
 struct Plan : LoweredProgram {
   // block_inputs: products that linear adds up as float32, a multiple of kBlock. Throws Error where such a sum is not
   // exact, or where a part of the program would pass 4 GiB.
@@ -59,17 +127,20 @@ struct Plan : LoweredProgram {
   std::vector<uint32_t> state_places;  // by state: bytes before it in a member's states on the device
   uint32_t state_place(int32_t value) const { return state_places[state_of(value)]; }
   std::vector<int32_t> tables;  // entries of all
+  // The loss's own, and one whose exponentials are those of draws at the logits.
+  size_t loss_tables() const { return sites.shapes.empty() ? 1 : 2; }
   JobList<VoteJob> votes;
   JobList<RuleJob> rules;
   std::vector<MaskedJob> masked;  // tables, which keep no votes
-  uint32_t noise_bytes = 0;       // of a pair
-  size_t weight_bytes = 0;        // of all parameters
-  size_t halves = 0;              // weights that lie as halves too, with padding
-  size_t cells = 0;               // votes of all parameters but the masked
-  size_t masked_rows = 0;         // of all masked tables
-  size_t slot_cells = 0;          // of all parameters and slots
-  uint32_t state_stride = 0;      // of what a member keeps on the device: its states, then kLossBytes
-  size_t workspace = 0;           // bytes of a tile
+  SitePlan sites;
+  uint32_t noise_bytes = 0;   // of a pair
+  size_t weight_bytes = 0;    // of all parameters
+  size_t halves = 0;          // weights that lie as halves too, with padding
+  size_t cells = 0;           // votes of all parameters but tables of masks and sites, squares of columns
+  size_t masked_rows = 0;     // of all masked tables
+  size_t slot_cells = 0;      // of all parameters and slots
+  uint32_t state_stride = 0;  // of what a member keeps on the device: its states, then kLossBytes
+  size_t workspace = 0;       // bytes of a tile
 };
 
 }  // namespace eggroll::metal

@@ -12,6 +12,7 @@ namespace {
 class MetalBackend : public Backend {
  public:
   explicit MetalBackend(Settings& settings) { settings.finish(); }
+  bool supports_site(const egg_program& program, const egg_site& site) override { return has_site(program, site); }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     const Plan plan(spec);
     const std::shared_ptr<Device> gpu = device();

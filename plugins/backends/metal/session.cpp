@@ -48,15 +48,20 @@ std::vector<int32_t> slot_nodes(const egg_rule& rule) {
   return nodes;
 }
 
-std::vector<egg_loss_tables> loss_tables(const egg_program& program) {
-  std::vector<egg_loss_tables> tables(1);
-  egg_fill_loss_tables(tables.data(), program.ops[program.op_count - 1].attr);
+std::vector<egg_loss_tables> loss_tables(const Plan& plan) {
+  std::vector<egg_loss_tables> tables(plan.loss_tables());
+  const int32_t unit = plan.program->ops[plan.program->op_count - 1].attr;
+  for (egg_loss_tables& each : tables) egg_fill_loss_tables(&each, unit);
+  if (tables.size() == 1) return tables;
+  const int32_t log2_n = egg_log2_up(static_cast<uint32_t>(plan.program->vocab));
+  for (uint32_t steps = 0; steps < 256; ++steps) tables[1].exp2_q30[steps] = egg_draw_exp2(steps, unit, log2_n);
   return tables;
 }
 
-template <class T>
-T* of(const std::unique_ptr<Buffer>& buffer) {
-  return static_cast<T*>(buffer->contents());
+std::vector<MaskedJob> site_tables(const SitePlan& sites) {
+  std::vector<MaskedJob> jobs;
+  for (const SiteTable& table : sites.tables) jobs.push_back(table.job);
+  return jobs;
 }
 
 }  // namespace
@@ -69,7 +74,7 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       ops_(uploaded(plan_.ops)),
       parts_(uploaded(plan_.parts)),
       tables_(uploaded(plan_.tables)),
-      loss_tables_(uploaded(loss_tables(*spec.program))),
+      loss_tables_(uploaded(loss_tables(plan_))),
       noise_(uploaded(noise_values(spec.noise))),
       vote_jobs_(uploaded(plan_.votes.jobs)),
       rule_jobs_(uploaded(plan_.rules.jobs)),
@@ -85,16 +90,33 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       fitness_(allocate(spec.population / 2)),
       votes_(allocate(memory_.vote_shares * plan_.cells * sizeof(int64_t))),
       scalars_(allocate(spec.rule->scalar_count * sizeof(float))),
-      vote_stds_(allocate(plan_.places.size() * sizeof(float))),
+      vote_stds_(allocate((plan_.places.size() + plan_.sites.stds) * sizeof(float))),
       changed_(allocate(plan_.places.size() * sizeof(uint32_t))),
       rule_scratch_(allocate(memory_.rule_scratch)),
       voted_rows_(allocate(plan_.masked_rows * sizeof(VotedRow))),
       logits_(allocate(0)),
+      site_ops_(uploaded(plan_.sites.ops)),
+      site_states_(allocate(memory_.sites.streams * plan_.state_stride)),
+      other_site_states_(allocate(memory_.sites.streams * plan_.state_stride)),
+      kept_(allocate(memory_.sites.places * plan_.sites.kept_bytes)),
+      errors_(allocate(memory_.sites.errors * plan_.sites.error_bytes)),
+      site_vote_jobs_(uploaded(plan_.sites.votes.jobs)),
+      site_tables_(uploaded(site_tables(plan_.sites))),
+      site_reads_(allocate(memory_.sites.reads * sizeof(uint32_t))),
+      site_rows_(allocate(memory_.sites.rows * sizeof(VotedRow))),
+      site_pieces_(allocate(memory_.sites.pieces * sizeof(VotedRow))),
+      piece_votes_(allocate(memory_.sites.piece_votes(plan_.sites) * sizeof(int32_t))),
       evaluate_pace_(kFirstTiles),
       infer_pace_(kFirstTiles),
       votes_pace_(kFirstGroups),
       rule_pace_(kFirstGroups),
-      masked_pace_(kFirstGroups) {}
+      masked_pace_(kFirstGroups),
+      streams_pace_(kFirstTiles),
+      draws_pace_(kFirstGroups),
+      site_votes_pace_(kFirstGroups),
+      site_pieces_pace_(kFirstGroups),
+      site_rows_pace_(kFirstGroups),
+      scored_(memory_.sites.places) {}
 
 // A buffer of no bytes cannot be bound.
 MetalSession::Memory MetalSession::allocate(size_t bytes) const {
@@ -106,11 +128,6 @@ MetalSession::Memory MetalSession::uploaded(const std::vector<T>& from) const {
   Memory memory = allocate(from.size() * sizeof(T));
   write(memory, from);
   return memory;
-}
-
-template <class T>
-void MetalSession::write(const Memory& memory, const std::vector<T>& from) const {
-  if (!from.empty()) std::memcpy(memory->contents(), from.data(), from.size() * sizeof(T));
 }
 
 // Makes room for at least this number; what it held is lost.
@@ -213,42 +230,38 @@ ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
   return args;
 }
 
-template <class Arguments>
-double MetalSession::run(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, const Arguments& arguments,
-                         std::vector<BoundBuffer> buffers) const {
-  std::vector<std::byte> bytes(sizeof(Arguments));
-  std::memcpy(bytes.data(), &arguments, sizeof(Arguments));
-  return device_->run({kernel, groups, threadgroup_memory, std::move(bytes), std::move(buffers)}, spec_.threads);
-}
-
 // Each chunk of tiles goes through all tokens before the next one takes its workspaces.
-void MetalSession::run_forward(ForwardArgs args, Pace& pace, Memory& states, Memory& other_states) {
+void MetalSession::run_forward(ForwardArgs args, const Pass& pass) {
   const uint32_t rows = args.rows;
+  const uint32_t first_row = args.first_row;
   const uint32_t first_member = args.first_member;
   const uint32_t first_pair = args.noise.first_pair;
   for (uint32_t done = 0; done < rows; done += memory_.tiles * kTileRows) {
     args.rows = std::min(rows - done, memory_.tiles * kTileRows);
-    args.first_row = done;
+    args.first_row = first_row + done;
     args.first_member = first_member + done;
     args.noise.first_pair = first_pair + done / 2;
-    const Buffer* before = states.get();
-    const Buffer* after = other_states.get();
+    const Buffer* before = pass.states.get();
+    const Buffer* after = pass.other_states.get();
     const uint32_t tiles = divide_up(args.rows, kTileRows);
     args.end_token = 0;
     while (args.end_token < args.tokens) {
       args.first_token = args.end_token;
-      run_slice(args, tiles, pace, *before, *after);
+      run_slice(args, tiles, pass, *before, *after);
       std::swap(before, after);
     }
-    if (before == states.get()) continue;
+    if (before == pass.states.get()) continue;
     const size_t at = size_t{args.first_member} * plan_.state_stride;
-    std::copy_n(of<int8_t>(other_states) + at, size_t{args.rows} * plan_.state_stride, of<int8_t>(states) + at);
+    std::copy_n(of<int8_t>(pass.other_states) + at, size_t{args.rows} * plan_.state_stride,
+                of<int8_t>(pass.states) + at);
   }
 }
 
 // Runs all tiles of a chunk through some tokens from args.first_token on, and sets args.end_token. As long as that
 // takes a command buffer for each token too long, a command buffer has some of the tiles.
-void MetalSession::run_slice(ForwardArgs& args, uint32_t tiles, Pace& pace, const Buffer& before, const Buffer& after) {
+void MetalSession::run_slice(ForwardArgs& args, uint32_t tiles, const Pass& pass, const Buffer& before,
+                             const Buffer& after) {
+  Pace& pace = pass.pace;
   const uint32_t scratch = kStaging + 4 * kTileRows * static_cast<uint32_t>(plan_.noise.rank);
   const uint32_t fixed = device_->slice_tokens();
   uint32_t tokens = 0;
@@ -264,7 +277,7 @@ void MetalSession::run_slice(ForwardArgs& args, uint32_t tiles, Pace& pace, cons
     const uint64_t units = uint64_t{count} * tokens;
     try {
       pace.took(units, run(Kernel::kForward, count, scratch, args,
-                           {{kBindOps, ops_.get()},
+                           {{kBindOps, pass.ops.get()},
                             {kBindNoiseParts, parts_.get()},
                             {kBindWeights, weights_.get()},
                             {kBindHalves, halves_.get()},
@@ -277,7 +290,7 @@ void MetalSession::run_slice(ForwardArgs& args, uint32_t tiles, Pace& pace, cons
                             {kBindIndexRows, index_rows_.get()},
                             {kBindStatesBefore, &before},
                             {kBindStates, &after},
-                            {kBindLogits, logits_.get()},
+                            {kBindKept, pass.kept.get()},
                             {kBindWorkspace, workspace_.get()}}));
       done += count;
     } catch (const Refused& refused) {
@@ -288,14 +301,28 @@ void MetalSession::run_slice(ForwardArgs& args, uint32_t tiles, Pace& pace, cons
 
 void MetalSession::evaluate(const egg_evaluate& e) {
   upload_batch(e.batch);
+  const auto is_of_site = [&](uint32_t member) {
+    return std::any_of(plan_.sites.shapes.begin(), plan_.sites.shapes.end(),
+                       [&](const SiteShape& site) { return site.has_pair((e.first + member) / 2); });
+  };
+  for (uint32_t first = 0, end = 0; first < e.count; first = end) {
+    const bool of_site = is_of_site(first);
+    end = first + 2;
+    while (end < e.count && is_of_site(end) == of_site) end += 2;
+    of_site ? evaluate_streams(e, first, end - first) : evaluate_members(e, first, end - first);
+  }
+  copy_losses(states_, e.first - spec_.first, e.count, e.losses);
+}
+
+void MetalSession::evaluate_members(const egg_evaluate& e, uint32_t first, uint32_t count) {
   ForwardArgs args = forward_args(e.batch);
-  args.noise = noise_args(e.step, e.first / 2);
-  args.rows = e.count;
-  args.first_member = e.first - spec_.first;
+  args.noise = noise_args(e.step, (e.first + first) / 2);
+  args.rows = count;
+  args.first_row = first;
+  args.first_member = e.first - spec_.first + first;
   args.members_per_stream = e.members_per_stream;
   args.perturbed = 1;
-  run_forward(args, evaluate_pace_, states_, other_states_);
-  copy_losses(states_, args.first_member, e.count, e.losses);
+  run_forward(args, {ops_, states_, other_states_, logits_, evaluate_pace_});
 }
 
 void MetalSession::infer(const egg_infer& i) {
@@ -312,7 +339,7 @@ void MetalSession::infer(const egg_infer& i) {
   ForwardArgs args = forward_args(i.batch);
   args.rows = i.batch.streams;
   args.wants_logits = i.logits != nullptr ? 1 : 0;
-  run_forward(args, infer_pace_, infer_states_, other_infer_states_);
+  run_forward(args, {ops_, infer_states_, other_infer_states_, logits_, infer_pace_});
   copy_losses(infer_states_, 0, i.batch.streams, i.losses);
   if (i.logits != nullptr) std::copy_n(of<int8_t>(logits_), logits, i.logits);
   each_state(streams, [&](size_t outside, size_t inside, size_t bytes) {
@@ -334,28 +361,11 @@ void MetalSession::update(const egg_update& u) {
   std::copy_n(u.vote_stds, plan_.places.size(), of<float>(vote_stds_));
   std::fill_n(of<uint32_t>(changed_), plan_.places.size(), 0U);
   run_votes(u);
+  run_site_votes(u);
+  run_rule(u);
   run_masked_votes(u);
+  run_site_rows(u);
   std::copy_n(of<uint32_t>(changed_), plan_.places.size(), u.changed);
-}
-
-// Cuts work of `count` pieces into command buffers: work(first, end) runs those, and returns the seconds that they
-// took. is_repeatable: whether pieces may run again that have run in part.
-template <class Run>
-void MetalSession::run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& work) const {
-  for (uint64_t done = 0; done < count;) {
-    const uint64_t end = std::min(count, done + pace.units());
-    try {
-      pace.took(end - done, work(static_cast<uint32_t>(done), static_cast<uint32_t>(end)));
-      done = end;
-    } catch (const Refused& refused) {
-      if (!is_repeatable) {
-        throw Error("the system stopped the GPU while it moved the weights (" + std::string(refused.what()) +
-                        "), which leaves them half moved; resume the run, which goes on from its last checkpoint",
-                    EGG_ERROR_DEVICE);
-      }
-      pace.refused(end - done, refused);
-    }
-  }
 }
 
 RuleShape MetalSession::rule_shape() const {
@@ -364,10 +374,7 @@ RuleShape MetalSession::rule_shape() const {
 
 void MetalSession::run_votes(const egg_update& u) {
   const JobList<VoteJob> vote_jobs = plan_.votes.chosen(u);
-  const JobList<RuleJob> rule_jobs = plan_.rules.chosen(u);
-  if (vote_jobs.pieces == 0) return;
   write(vote_jobs_, vote_jobs.jobs);
-  write(rule_jobs_, rule_jobs.jobs);
   VoteArgs votes{};
   votes.noise = noise_args(u.step, 0);
   votes.cells = plan_.cells;
@@ -382,6 +389,11 @@ void MetalSession::run_votes(const egg_update& u) {
                 {kBindNoise, noise_.get()},
                 {kBindVotes, votes_.get()}});
   });
+}
+
+void MetalSession::run_rule(const egg_update& u) {
+  const JobList<RuleJob> rule_jobs = plan_.rules.chosen(u);
+  write(rule_jobs_, rule_jobs.jobs);
   RuleArgs rule{};
   rule.rule = rule_shape();
   rule.cells = plan_.cells;

@@ -3,7 +3,10 @@
 #ifndef EGGROLL_METAL_SESSION_H
 #define EGGROLL_METAL_SESSION_H
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "device.h"
@@ -32,6 +35,15 @@ class MetalSession : public Session {
  private:
   using Memory = std::unique_ptr<Buffer>;
 
+  // What a forward pass runs, and what it leaves.
+  struct Pass {
+    const Memory& ops;
+    Memory& states;
+    Memory& other_states;
+    const Memory& kept;
+    Pace& pace;
+  };
+
   Memory allocate(size_t bytes) const;
   template <class T>
   Memory uploaded(const std::vector<T>& from) const;
@@ -47,15 +59,25 @@ class MetalSession : public Session {
   double run(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, const Arguments& arguments,
              std::vector<BoundBuffer> buffers) const;
   // The rows of args, as many tiles at a time as there are workspaces. states: at first, and in the end.
-  void run_forward(ForwardArgs args, Pace& pace, Memory& states, Memory& other_states);
-  void run_slice(ForwardArgs& args, uint32_t tiles, Pace& pace, const Buffer& before, const Buffer& after);
+  void run_forward(ForwardArgs args, const Pass& pass);
+  void run_slice(ForwardArgs& args, uint32_t tiles, const Pass& pass, const Buffer& before, const Buffer& after);
+  // Members [first, first + count) of a call: those of pairs, or those of whole streams of sites.
+  void evaluate_members(const egg_evaluate& e, uint32_t first, uint32_t count);
+  void evaluate_streams(const egg_evaluate& e, uint32_t first, uint32_t count);
+  // Those of a site among streams, the first of which is in_batch in the call.
+  void draw(const egg_evaluate& e, const SiteShape& site, uint32_t stream, uint32_t streams, uint32_t in_batch);
   void copy_losses(const Memory& states, uint32_t first, uint32_t count, int64_t* losses) const;
   template <class Run>
   void run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& work) const;
   RuleShape rule_shape() const;
   // What moves the parameters that have votes for all of their rows; then the rows of masked tables that were read.
   void run_votes(const egg_update& update);
+  void run_site_votes(const egg_update& update);
+  void find_site_stds(const egg_update& update);
+  void run_rule(const egg_update& update);
   void run_masked_votes(const egg_update& update);
+  void run_site_rows(const egg_update& update);
+  void list_reads(const SiteTable& table, const egg_batch& batch);
   template <class Copy>
   void each_state(size_t count, const Copy& copy) const;
 
@@ -94,13 +116,70 @@ class MetalSession : public Session {
   Memory infer_states_;
   Memory other_infer_states_;
   Memory logits_;
+  Memory site_ops_;
+  Memory site_states_;  // of streams, as states_
+  Memory other_site_states_;
+  Memory kept_;
+  Memory errors_;
+  Memory site_vote_jobs_;
+  Memory site_tables_;
+  Memory site_reads_;
+  Memory site_rows_;
+  Memory site_pieces_;
+  Memory piece_votes_;
   Pace evaluate_pace_;  // in tokens of tiles
   Pace infer_pace_;
-  Pace votes_pace_;        // in threadgroups
-  Pace rule_pace_;         // in pieces
-  Pace masked_pace_;       // in rows
-  RowVoters find_voters_;  // keeps its memory from step to step
+  Pace votes_pace_;              // in threadgroups
+  Pace rule_pace_;               // in pieces
+  Pace masked_pace_;             // in rows
+  Pace streams_pace_;            // as evaluate_pace_
+  Pace draws_pace_;              // in threadgroups
+  Pace site_votes_pace_;         // likewise
+  Pace site_pieces_pace_;        // in pieces
+  Pace site_rows_pace_;          // in rows
+  RowVoters find_voters_;        // keeps its memory from step to step
+  std::vector<uint8_t> scored_;  // by place of streams of sites
+  std::vector<SiteRead> reads_;
+  std::vector<SiteRead> sorted_reads_;
 };
+
+template <class T>
+T* of(const std::unique_ptr<Buffer>& buffer) {
+  return static_cast<T*>(buffer->contents());
+}
+
+template <class T>
+void MetalSession::write(const Memory& memory, const std::vector<T>& from) const {
+  if (!from.empty()) std::memcpy(memory->contents(), from.data(), from.size() * sizeof(T));
+}
+
+template <class Arguments>
+double MetalSession::run(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, const Arguments& arguments,
+                         std::vector<BoundBuffer> buffers) const {
+  std::vector<std::byte> bytes(sizeof(Arguments));
+  std::memcpy(bytes.data(), &arguments, sizeof(Arguments));
+  return device_->run({kernel, groups, threadgroup_memory, std::move(bytes), std::move(buffers)}, spec_.threads);
+}
+
+// Cuts work of `count` pieces into command buffers: work(first, end) runs those, and returns the seconds that they
+// took. is_repeatable: whether pieces may run again that have run in part.
+template <class Run>
+void MetalSession::run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& work) const {
+  for (uint64_t done = 0; done < count;) {
+    const uint64_t end = std::min(count, done + pace.units());
+    try {
+      pace.took(end - done, work(static_cast<uint32_t>(done), static_cast<uint32_t>(end)));
+      done = end;
+    } catch (const Refused& refused) {
+      if (!is_repeatable) {
+        throw Error("the system stopped the GPU while it moved the weights (" + std::string(refused.what()) +
+                        "), which leaves them half moved; resume the run, which goes on from its last checkpoint",
+                    EGG_ERROR_DEVICE);
+      }
+      pace.refused(end - done, refused);
+    }
+  }
+}
 
 }  // namespace eggroll::metal
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "eggroll/error.h"
@@ -17,6 +18,8 @@
 
 namespace eggroll::metal {
 namespace {
+
+static_assert(std::size(kShimKernels) == std::size(kKernelNames));
 
 class ShimBuffer : public Buffer {
  public:
@@ -121,7 +124,8 @@ class ShimDevice : public Device {
   bool is_refused(Kernel kernel) {
     const ShimFaults& faults = shim_faults();
     if (faults.refused_kernel == static_cast<int>(kernel)) return true;
-    if (faults.refuses_one_of == 0 || (kernel != Kernel::kForward && kernel != Kernel::kVotes)) return false;
+    const bool moves_weights = kernel == Kernel::kRule || kernel == Kernel::kMasked || kernel == Kernel::kSiteRows;
+    if (faults.refuses_one_of == 0 || moves_weights) return false;
     const uint64_t draw = egg_absorb(faults.seed, ++draws_);
     refusals_ = draw % faults.refuses_one_of == 0 && refusals_ < 3 ? refusals_ + 1 : 0;
     return refusals_ > 0;

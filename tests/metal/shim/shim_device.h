@@ -18,7 +18,7 @@ struct ShimFaults {
   uint64_t free_memory = 0;  // that a device reports; 0: the machine's
   bool has_int8_units = false;
   uint32_t slice_tokens = 0;  // see Device
-  // One in this number of the command buffers of forward and votes is refused after a part of its work; 0: none.
+  // One in this number of the command buffers that may run again is refused after a part of its work; 0: none.
   uint32_t refuses_one_of = 0;
   int refused_kernel = -1;  // a Kernel: each of its command buffers is refused; -1: none
 };

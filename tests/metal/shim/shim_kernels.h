@@ -20,7 +20,7 @@ struct ShimKernel {
   void (*run)(const ShimCall& call, uint32_t simdgroup, uint32_t lane);
 };
 // The index is an enum Kernel.
-extern const ShimKernel kShimKernels[4];
+extern const ShimKernel kShimKernels[8];
 // Kernel::kForward on int8 matrix units.
 extern const ShimKernel kShimInt8Forward;
 

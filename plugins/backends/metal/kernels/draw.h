@@ -39,6 +39,14 @@ inline T own_of_device(device const T& from) {
   return from;
 }
 
+// The job that a piece is of.
+template <class Job>
+inline uint32_t job_of(constant Job* jobs, uint32_t count, uint32_t piece) {
+  uint32_t job = 0;
+  while (job + 1 < count && jobs[job + 1].first <= piece) ++job;
+  return job;
+}
+
 inline uint64_t draw_key(NoiseArgs args, uint32_t pair, uint32_t param, uint32_t side, uint32_t rank) {
   return egg_noise_key(args.seed, args.step, args.first_pair + pair, param, side, rank);
 }

@@ -86,6 +86,16 @@ inline void run_store(thread const Tile& tile, constant DeviceOp& op) {
   }
 }
 
+inline void run_keep_value(thread const Tile& tile, constant DeviceOp& op) {
+  for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
+    const bool scored = tile.targets[tile.stream(row) + tile.token] != 0xffffffffu;  // EGG_NO_TARGET
+    const uint64_t place = tile.member(row) * tile.args->tokens + tile.token;
+    device const uint32_t* from = reinterpret_cast<device const uint32_t*>(tile.narrow(op.in[0], row));
+    device uint32_t* to = reinterpret_cast<device uint32_t*>(tile.kept + place * tile.args->kept_bytes + op.state);
+    for (uint32_t u = tile.lane; u < op.in[0].padded / 4; u += kLanes) to[u] = scored ? from[u] : 0;
+  }
+}
+
 // Adds four channels of a table's row as the member sees it. Of each draw of side A it makes the one value that it
 // takes.
 inline Four with_table_row(thread const Tile& tile, constant DeviceOp& op, uint32_t row, uint32_t u, uint32_t table_row,

@@ -15,6 +15,8 @@ inline void run_op(thread const Tile& tile, constant DeviceOp& op) {
   switch (op.code) {
     case kLoadState:
       return run_load_state(tile, op);
+    case kKeepValue:
+      return run_keep_value(tile, op);
 #define EGG_RUN_OP(code, name, ...) \
   case EGG_OP_##code:               \
     return run_##name(tile, op);
@@ -24,10 +26,10 @@ inline void run_op(thread const Tile& tile, constant DeviceOp& op) {
 }
 
 // After the last token; of a state they are what it is then.
-inline void write_logits(thread const Tile& tile, constant DeviceOp& loss, device int8_t* logits) {
+inline void write_logits(thread const Tile& tile, constant DeviceOp& loss) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     device const int8_t* from = loss.of_state != 0 ? tile.state(row, loss.state) : tile.narrow(loss.in[0], row);
-    device int8_t* to = logits + uint64_t(tile.row_of_call(row)) * tile.args->vocab;
+    device int8_t* to = tile.kept + uint64_t(tile.row_of_call(row)) * tile.args->vocab;
     for (uint32_t v = tile.lane; v < tile.args->vocab; v += kLanes) to[v] = from[v];
   }
 }
@@ -40,8 +42,7 @@ EGG_KERNEL forward(EGG_ARGUMENTS(ForwardArgs), EGG_CONSTANTS(DeviceOp, ops, kBin
                    EGG_BUFFER(const uint32_t, targets, kBindTargets), EGG_BUFFER(const uint8_t, resets, kBindResets),
                    EGG_BUFFER(const uint32_t, index_rows, kBindIndexRows),
                    EGG_BUFFER(const int8_t, before, kBindStatesBefore), EGG_BUFFER(int8_t, states, kBindStates),
-                   EGG_BUFFER(int8_t, logits, kBindLogits), EGG_BUFFER(uint8_t, workspace, kBindWorkspace),
-                   EGG_THREAD) {
+                   EGG_BUFFER(int8_t, kept, kBindKept), EGG_BUFFER(uint8_t, workspace, kBindWorkspace), EGG_THREAD) {
   Tile tile;
   tile.args = &args;
   tile.weights = weights;
@@ -54,6 +55,7 @@ EGG_KERNEL forward(EGG_ARGUMENTS(ForwardArgs), EGG_CONSTANTS(DeviceOp, ops, kBin
   tile.resets = resets;
   tile.index_rows = index_rows;
   tile.states = states;
+  tile.kept = kept;
   tile.number = args.first_tile + group;
   tile.workspace = workspace + tile.number * args.workspace_stride;
   tile.scratch = scratch;
@@ -69,5 +71,5 @@ EGG_KERNEL forward(EGG_ARGUMENTS(ForwardArgs), EGG_CONSTANTS(DeviceOp, ops, kBin
       threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     }
   }
-  if (args.wants_logits != 0 && args.end_token == args.tokens) write_logits(tile, ops[args.op_count - 1], logits);
+  if (args.wants_logits != 0 && args.end_token == args.tokens) write_logits(tile, ops[args.op_count - 1]);
 }

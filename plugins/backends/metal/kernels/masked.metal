@@ -27,13 +27,8 @@ EGG_KERNEL masked(EGG_ARGUMENTS(MaskedArgs), EGG_CONSTANTS(RuleNode, nodes, kBin
                   EGG_BUFFER(atomic_uint, changed, kBindChanged), EGG_THREAD) {
   const uint32_t groups = args.rule.groups;
   const NoiseArgs noise_args = own(args.noise);
-  RuleRun run;
-  run.shape = own(args.rule);
-  run.nodes = nodes;
-  run.slot_nodes = slot_nodes;
-  run.scalars = scalars;
-  run.mine = columns + group * kThreads + simdgroup * kLanes + lane;
-  run.column = groups * kThreads;
+  const RuleRun run =
+      rule_run(args.rule, nodes, slot_nodes, scalars, columns, (group * kSimdgroups + simdgroup) * kLanes + lane);
   threadgroup uint64_t* keys_b = reinterpret_cast<threadgroup uint64_t*>(scratch) + simdgroup * kLanes;
   threadgroup int32_t* fas = reinterpret_cast<threadgroup int32_t*>(scratch + 8 * kThreads) + simdgroup * kLanes;
   for (uint32_t i = args.first_row + group * kSimdgroups + simdgroup; i < args.end_row; i += groups * kSimdgroups) {
@@ -68,13 +63,7 @@ EGG_KERNEL masked(EGG_ARGUMENTS(MaskedArgs), EGG_CONSTANTS(RuleNode, nodes, kBin
         // All have read the draws before the next ones take their place.
         simdgroup_barrier(mem_flags::mem_threadgroup);
       }
-      for (uint32_t k = 0; k < 4; ++k) {
-        const uint32_t col = 4 * word + k;
-        if (col >= job.cols) break;
-        device int8_t* weight = weights + job.weights + uint64_t(row.row) * job.stride + col;
-        device uint32_t* own_slots = slots + job.slots + uint64_t(row.row) * job.cols + col;
-        moved += apply_rule(run, votes[k], row.vote_std, weight, own_slots, job.count);
-      }
+      moved += apply_to_row(run, job, row, word, votes, weights, slots);
     }
     moved = simd_sum(moved);
     if (lane == 0 && moved > 0) atomic_fetch_add_explicit(changed + job.param, moved, memory_order_relaxed);

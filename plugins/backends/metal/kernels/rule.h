@@ -44,6 +44,19 @@ struct RuleRun {
   uint64_t place(int32_t node) const { return uint64_t(static_cast<uint32_t>(node)) * column; }
 };
 
+// thread_number: among those of the dispatch.
+inline RuleRun rule_run(constant RuleShape& shape, constant RuleNode* nodes, constant int32_t* slot_nodes,
+                        constant uint32_t* scalars, device uint32_t* columns, uint32_t thread_number) {
+  RuleRun run;
+  run.shape = own(shape);
+  run.nodes = nodes;
+  run.slot_nodes = slot_nodes;
+  run.scalars = scalars;
+  run.mine = columns + thread_number;
+  run.column = shape.groups * kThreads;
+  return run;
+}
+
 // Moves a weight and its slots, the next of which is slot_stride further on. 1 where the weight is another than before.
 inline uint32_t apply_rule(thread const RuleRun& run, int64_t vote, uint32_t vote_std, device int8_t* weight,
                            device uint32_t* slots, uint64_t slot_stride) {
@@ -74,6 +87,20 @@ inline uint32_t apply_rule(thread const RuleRun& run, int64_t vote, uint32_t vot
   const int32_t next = egg_moved(in.weight, delta);
   *weight = static_cast<int8_t>(next);
   return next != in.weight ? 1 : 0;
+}
+
+// Moves four columns of a table's row, from 4 * word on, by their votes. Returns how many have moved.
+inline uint32_t apply_to_row(thread const RuleRun& run, MaskedJob job, VotedRow row, uint32_t word,
+                             thread const int64_t* votes, device int8_t* weights, device uint32_t* slots) {
+  uint32_t moved = 0;
+  for (uint32_t k = 0; k < 4; ++k) {
+    const uint32_t col = 4 * word + k;
+    if (col >= job.cols) break;
+    device int8_t* weight = weights + job.weights + uint64_t(row.row) * job.stride + col;
+    device uint32_t* own_slots = slots + job.slots + uint64_t(row.row) * job.cols + col;
+    moved += apply_rule(run, votes[k], row.vote_std, weight, own_slots, job.count);
+  }
+  return moved;
 }
 
 #endif

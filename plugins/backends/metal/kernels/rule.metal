@@ -12,13 +12,7 @@ EGG_KERNEL rule(EGG_ARGUMENTS(RuleArgs), EGG_CONSTANTS(RuleNode, nodes, kBindRul
                 EGG_THREAD) {
   const uint32_t thread_number = simdgroup * kLanes + lane;
   const uint32_t groups = args.rule.groups;
-  RuleRun run;
-  run.shape = own(args.rule);
-  run.nodes = nodes;
-  run.slot_nodes = slot_nodes;
-  run.scalars = scalars;
-  run.mine = columns + group * kThreads + thread_number;
-  run.column = groups * kThreads;
+  const RuleRun run = rule_run(args.rule, nodes, slot_nodes, scalars, columns, group * kThreads + thread_number);
   uint32_t at = 0;
   for (uint32_t piece = args.first_piece + group; piece < args.end_piece; piece += groups) {
     while (at + 1 < args.job_count && jobs[at + 1].first <= piece) ++at;
@@ -27,11 +21,14 @@ EGG_KERNEL rule(EGG_ARGUMENTS(RuleArgs), EGG_CONSTANTS(RuleNode, nodes, kBindRul
     uint32_t moved = 0;
     if (i < job.count) {
       int64_t vote = 0;
-      for (uint32_t s = 0; s < args.shares; ++s) vote += votes[s * args.cells + job.cells + i];
+      for (uint32_t s = 0; s < args.shares; ++s) {
+        for (uint32_t r = 0; r < job.reads; ++r) vote += votes[s * args.cells + job.cells + r * job.count + i];
+      }
       const uint32_t row = i / job.cols;
       const uint32_t col = i % job.cols;
       device int8_t* weight = weights + job.weights + uint64_t(row) * job.stride + col;
-      moved = apply_rule(run, vote, vote_stds[job.param], weight, slots + job.slots + i, job.count);
+      const uint32_t vote_std = vote_stds[job.std + (job.of_columns != 0 ? col : 0)];
+      if (vote_std != kStays) moved = apply_rule(run, vote, vote_std, weight, slots + job.slots + i, job.count);
       if (moved != 0 && job.halves != kNoHalves) {
         halves[job.halves + half_place(row, col, job.stride)] = static_cast<half>(static_cast<int32_t>(*weight));
       }

@@ -19,6 +19,7 @@ struct Tile {
   device const uint8_t* resets;
   device const uint32_t* index_rows;  // (streams, tokens, index_count)
   device int8_t* states;
+  device int8_t* kept;           // see kBindKept
   device uint8_t* workspace;     // of the tile
   threadgroup uint8_t* scratch;  // see kStaging
   uint32_t number;               // of the tile in the chunk
@@ -41,9 +42,8 @@ struct Tile {
   device const int8_t* noise(uint32_t row, uint32_t at) const {
     return reinterpret_cast<device const int8_t*>(workspace) + (row / 2) * args->noise_bytes + at;
   }
-  device int8_t* state(uint32_t row, uint32_t at) const {
-    return states + uint64_t(args->first_member + number * kTileRows + row) * args->state_stride + at;
-  }
+  uint64_t member(uint32_t row) const { return args->first_member + number * kTileRows + row; }
+  device int8_t* state(uint32_t row, uint32_t at) const { return states + member(row) * args->state_stride + at; }
   device int64_t* loss(uint32_t row) const {
     return reinterpret_cast<device int64_t*>(state(row, args->state_stride - kLossBytes));
   }

@@ -4,17 +4,6 @@
 
 #include "draw.h"
 
-// Rows and columns of a piece that a thread has.
-EGG_CONSTANT uint32_t kOwnRows = 4;
-EGG_CONSTANT uint32_t kOwnCols = 4;
-static_assert(kBlock / kOwnRows * (kBlock / kOwnCols) == kThreads, "the threads have a piece");
-
-inline uint32_t job_of(constant VoteJob* jobs, uint32_t count, uint32_t piece) {
-  uint32_t job = 0;
-  while (job + 1 < count && jobs[job + 1].first <= piece) ++job;
-  return job;
-}
-
 struct Draws {
   threadgroup uint64_t* keys_a;
   threadgroup uint64_t* keys_b;
@@ -50,7 +39,7 @@ EGG_KERNEL votes(EGG_ARGUMENTS(VoteArgs), EGG_CONSTANTS(VoteJob, jobs, kBindVote
   const uint32_t thread_number = simdgroup * kLanes + lane;
   const uint32_t number = args.first_group + group;
   const uint32_t share = number / args.pieces;
-  const VoteJob job = own(jobs[job_of(jobs, args.job_count, number % args.pieces)]);
+  const VoteJob job = own(jobs[job_of<VoteJob>(jobs, args.job_count, number % args.pieces)]);
   const uint32_t piece = number % args.pieces - job.first;
   const uint32_t share_pairs = divide_up(job.pairs, args.shares);
   const uint32_t begin = job.first_pair + min(job.pairs, share * share_pairs);

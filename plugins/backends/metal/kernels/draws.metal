@@ -1,0 +1,110 @@
+// Orthogonal draws of a place at the logits by two Hadamard transforms, as eggroll/logit_draws.h has them for
+// processors: a simdgroup has a place, and its values lie in threadgroup memory.
+#include <metal_stdlib>
+
+#include "draw.h"
+// Metal lacks this macro of stdint.h.
+#ifndef INT32_C
+#define INT32_C(x) x
+#endif
+#include "eggroll/draws.h"
+#include "float32.h"
+
+// Multiplies 2^log2_n values by the Hadamard matrix. A lane has every 32nd of them, before and after.
+inline void hadamard_transform(threadgroup int32_t* values, uint32_t log2_n, uint32_t lane) {
+  for (uint32_t stage = 0; stage <= log2_n; ++stage) {
+    // From stage 5 on a lane adds up its own.
+    if (stage <= 5) simdgroup_barrier(mem_flags::mem_threadgroup);
+    if (stage == log2_n) break;
+    const uint32_t half_size = 1u << stage;
+    for (uint32_t i = lane; i < 1u << (log2_n - 1); i += kLanes) {
+      const uint32_t at = ((i >> stage) << (stage + 1)) + (i & (half_size - 1));
+      const int32_t a = values[at];
+      const int32_t b = values[at + half_size];
+      values[at] = a + b;
+      values[at + half_size] = a - b;
+    }
+  }
+}
+static_assert(kLanes == 1 << 5, "a lane has every 32nd value");
+
+// egg_log2_q16 of a sum that is not 0, which is looked up without a search for its leading bit.
+inline int32_t log2_of(uint32_t sum, device const uint32_t* log2_q24) {
+  const int32_t zeros = leading_zeros(uint64_t(sum));
+  return egg_log2_q16(uint64_t(sum) << zeros, log2_q24) - zeros * 65536;
+}
+
+// A sum over lanes of numbers below 2^48.
+inline uint64_t sum_of_lanes(uint64_t x) {
+  const uint64_t high = simd_sum(static_cast<uint32_t>(x >> 24));
+  return (high << 24) + simd_sum(static_cast<uint32_t>(x) & 0xffffffu);
+}
+
+// loss_tables: the loss's own, then one whose exponentials are those of draws.
+EGG_KERNEL draws(EGG_ARGUMENTS(DrawArgs), EGG_BUFFER(const egg_loss_tables, loss_tables, kBindLossTables),
+                 EGG_BUFFER(const uint32_t, targets, kBindTargets), EGG_BUFFER(const int8_t, kept, kBindKept),
+                 EGG_BUFFER(uint8_t, errors, kBindErrors), EGG_THREAD) {
+  const uint32_t place = args.first + group * args.at_once + simdgroup;
+  if (simdgroup >= args.at_once || place >= args.end) return;
+  device uint8_t* row = errors + uint64_t(args.first_row + place) * args.error_bytes;
+  device int16_t* error = reinterpret_cast<device int16_t*>(row);
+  device uint64_t* squares = reinterpret_cast<device uint64_t*>(row + args.error_bytes - kSquareBytes);
+  const uint32_t padded_size = padded(args.size, kBlock);
+  const uint32_t target = targets[args.first_target + place];
+  if (target == 0xffffffffu) {  // EGG_NO_TARGET
+    for (uint32_t i = lane; i < padded_size; i += kLanes) error[i] = 0;
+    if (lane == 0) *squares = 0;
+    return;
+  }
+  const uint32_t n = 1u << args.log2_n;
+  threadgroup int32_t* values = reinterpret_cast<threadgroup int32_t*>(scratch) + simdgroup * n;
+  device const int8_t* logits = kept + uint64_t(args.first_kept + place) * args.kept_bytes + args.logits;
+  device const uint32_t* exp2_of = &loss_tables[1].exp2_q30[0];
+  device const uint32_t* log2_q24 = &loss_tables[1].log2_q24[0];
+  const uint64_t key =
+      egg_draw_key(args.seed, args.step, args.stream + place / args.tokens, args.site, place % args.tokens, 0);
+
+  int32_t largest = -127;
+  for (uint32_t i = lane; i < args.size; i += kLanes) largest = max(largest, static_cast<int32_t>(logits[i]));
+  const int32_t top = egg_clip8(simd_max(largest) + args.amplitude);
+  uint32_t both = 0;
+  for (uint32_t i = lane; i < n; i += kLanes) {
+    int32_t value = 0;
+    if (i < args.size) {
+      const uint32_t plus = exp2_of[top - egg_clip8(logits[i] + args.amplitude)];
+      const uint32_t minus = exp2_of[top - egg_clip8(logits[i] - args.amplitude)];
+      both += plus + minus;
+      value = static_cast<int32_t>(egg_draw_bit(key, i) != 0 ? minus - plus : plus - minus);
+    }
+    values[i] = value;
+  }
+  both = simd_sum(both);
+  hadamard_transform(values, args.log2_n, lane);
+
+  const int32_t own_logit = logits[target];
+  const int32_t steps = egg_clip8(own_logit + args.amplitude) - egg_clip8(own_logit - args.amplitude);
+  const int32_t moved = (egg_draw_bit(key, target) != 0 ? -steps : steps) * args.unit;
+  const uint32_t offset = egg_draw_offset(key);
+  const int32_t limit = egg_draw_limit(args.draws);
+  for (uint32_t i = lane; i < n; i += kLanes) {
+    int32_t difference = 0;
+    if (((i - offset) & (n - 1)) < args.draws) {
+      const uint32_t delta = static_cast<uint32_t>(values[i]);
+      const int32_t of_target = egg_hadamard_bit(i, target) != 0 ? -moved : moved;
+      difference =
+          egg_clip(log2_of((both - delta) / 2, log2_q24) - log2_of((both + delta) / 2, log2_q24) + of_target, limit);
+    }
+    values[i] = difference;
+  }
+  hadamard_transform(values, args.log2_n, lane);
+
+  uint64_t sum = 0;
+  for (uint32_t i = lane; i < padded_size; i += kLanes) {
+    int32_t found = 0;
+    if (i < args.size) found = egg_draw_error(egg_draw_bit(key, i) != 0 ? -values[i] : values[i], args.shift);
+    error[i] = static_cast<int16_t>(found);
+    sum += static_cast<uint64_t>(found * found);
+  }
+  sum = sum_of_lanes(sum);
+  if (lane == 0) *squares = sum;
+}

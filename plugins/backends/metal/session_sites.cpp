@@ -1,0 +1,217 @@
+// A session's work on sites: streams that run the unperturbed model, draws at its logits, and votes with errors.
+#include <algorithm>
+#include <cstring>
+
+#include "session.h"
+
+namespace eggroll::metal {
+namespace {
+
+void put_std(float std, uint32_t& to) { std::memcpy(&to, &std, sizeof(std)); }
+
+uint32_t padded_size(const SitePlan& sites) {
+  return (sites.error_bytes - kSquareBytes) / static_cast<uint32_t>(sizeof(int16_t));
+}
+
+}  // namespace
+
+// Each stream is a row. It begins with the states of its first member, and what it leaves is every member's.
+void MetalSession::evaluate_streams(const egg_evaluate& e, uint32_t first, uint32_t count) {
+  const SitePlan& sites = plan_.sites;
+  const uint32_t in_stream = e.members_per_stream;
+  const uint32_t in_batch = first / in_stream;
+  const uint32_t stream = (e.first + first) / in_stream;  // of the step
+  const uint32_t streams = count / in_stream;
+  ForwardArgs args = forward_args(e.batch);
+  args.op_count = static_cast<uint32_t>(sites.ops.size());
+  args.rows = streams;
+  args.first_row = in_batch;
+  args.first_member = stream - sites.first_stream;
+  args.kept_bytes = sites.kept_bytes;
+  const size_t stride = plan_.state_stride;
+  int8_t* const members = of<int8_t>(states_) + size_t{e.first - spec_.first + first} * stride;
+  int8_t* const rows = of<int8_t>(site_states_) + args.first_member * stride;
+  for (size_t s = 0; s < streams; ++s) std::copy_n(members + s * in_stream * stride, stride, rows + s * stride);
+  run_forward(args, {site_ops_, site_states_, other_site_states_, kept_, streams_pace_});
+  for (size_t m = 0; m < count; ++m) std::copy_n(rows + m / in_stream * stride, stride, members + m * stride);
+  const uint32_t* const targets = e.batch.targets + size_t{in_batch} * sites.tokens;
+  uint8_t* const scored = scored_.data() + size_t{args.first_member} * sites.tokens;
+  for (size_t p = 0; p < size_t{streams} * sites.tokens; ++p) scored[p] = targets[p] != EGG_NO_TARGET ? 1 : 0;
+  for (const SiteShape& site : sites.shapes) draw(e, site, stream, streams, in_batch);
+}
+
+void MetalSession::draw(const egg_evaluate& e, const SiteShape& site, uint32_t stream, uint32_t streams,
+                        uint32_t in_batch) {
+  const SitePlan& sites = plan_.sites;
+  const uint32_t begin = std::max(stream, site.first_stream);
+  const uint32_t end = std::min(stream + streams, site.first_stream + site.streams);
+  if (begin >= end) return;
+  const uint32_t places = (end - begin) * site.tokens;
+  DrawArgs args{};
+  args.seed = plan_.noise.seed;
+  args.step = e.step;
+  args.first_kept = (begin - sites.first_stream) * site.tokens;
+  args.first_row = static_cast<uint32_t>(sites.rows_before(site.number) + site.place(begin, 0));
+  args.first_target = (begin - stream + in_batch) * site.tokens;
+  args.stream = begin;
+  args.tokens = site.tokens;
+  args.site = site.number;
+  args.size = site.size;
+  args.log2_n = static_cast<uint32_t>(egg_log2_up(site.size));
+  args.draws = site.site.draws;
+  args.amplitude = site.site.amplitude;
+  args.unit = plan_.program->ops[plan_.program->op_count - 1].attr;
+  args.shift = site.site.shift;
+  args.logits = sites.kept_offset(site.site.value);
+  args.kept_bytes = sites.kept_bytes;
+  args.error_bytes = sites.error_bytes;
+  const uint32_t of_place = static_cast<uint32_t>(sizeof(int32_t)) << args.log2_n;
+  args.at_once = std::min(kSimdgroups, kThreadgroupMemory / of_place);
+  const uint32_t scratch = padded(args.at_once * of_place, 16);
+  run_pieces(divide_up(places, args.at_once), draws_pace_, true, [&](uint32_t first, uint32_t last) {
+    args.first = first * args.at_once;
+    args.end = std::min(places, last * args.at_once);
+    return run(Kernel::kDraws, last - first, scratch, args,
+               {{kBindLossTables, loss_tables_.get()},
+                {kBindTargets, targets_.get()},
+                {kBindKept, kept_.get()},
+                {kBindErrors, errors_.get()}});
+  });
+  egg_site_sums& sums = e.sites[site.number];
+  const uint8_t* const scored = scored_.data() + args.first_kept;
+  const uint8_t* row = of<uint8_t>(errors_) + size_t{args.first_row} * args.error_bytes;
+  for (uint32_t p = 0; p < places; ++p) {
+    row += args.error_bytes;
+    int64_t squares = 0;
+    std::memcpy(&squares, row - kSquareBytes, sizeof(squares));
+    sums.tokens += scored[p];
+    sums.squares += squares;
+  }
+}
+
+// Matrices and vectors: their votes, and the deviations that follow from the inputs' squares, in double precision.
+void MetalSession::run_site_votes(const egg_update& u) {
+  const JobList<SiteVoteJob> jobs = plan_.sites.votes.chosen(u);
+  write(site_vote_jobs_, jobs.jobs);
+  SiteVoteArgs args{};
+  args.cells = plan_.cells;
+  args.job_count = static_cast<uint32_t>(jobs.jobs.size());
+  args.pieces = jobs.pieces;
+  args.shares = memory_.vote_shares;
+  args.kept_bytes = plan_.sites.kept_bytes;
+  args.error_bytes = plan_.sites.error_bytes;
+  run_pieces(uint64_t{args.pieces} * args.shares, site_votes_pace_, true, [&](uint32_t first, uint32_t end) {
+    args.first_group = first;
+    return run(Kernel::kSiteVotes, end - first, kSiteVoteMemory, args,
+               {{kBindVoteJobs, site_vote_jobs_.get()},
+                {kBindKept, kept_.get()},
+                {kBindErrors, errors_.get()},
+                {kBindVotes, votes_.get()}});
+  });
+  find_site_stds(u);
+}
+
+void MetalSession::find_site_stds(const egg_update& u) {
+  const auto* votes = of<int64_t>(votes_);
+  for (const SiteVoter& voter : plan_.sites.voters) {
+    if (!is_chosen(u, voter.param)) continue;
+    const egg_site_sums& sums = u.sites[voter.site];
+    const double moment = error_moment(sums, static_cast<int32_t>(plan_.sites.shapes[voter.site].size));
+    uint32_t* const stds = of<uint32_t>(vote_stds_) + voter.std;
+    for (uint32_t c = 0; c < std::max(1U, voter.columns); ++c) {
+      int64_t squares = 0;
+      if (voter.columns == 0) squares = static_cast<int64_t>(sums.tokens * voter.reads);
+      for (uint32_t s = 0; s < memory_.vote_shares && voter.columns != 0; ++s) {
+        const int64_t* const of_share = votes + s * plan_.cells + voter.squares + c;
+        for (size_t r = 0; r < voter.reads; ++r) squares += of_share[r * voter.columns];
+      }
+      stds[c] = kStays;
+      if (squares > 0) put_std(site_vote_std(squares, moment), stds[c]);
+    }
+  }
+}
+
+// Tables: the rows that places read, those of many reads behind the others, in pieces.
+void MetalSession::run_site_rows(const egg_update& u) {
+  const SitePlan& sites = plan_.sites;
+  auto* const reads = of<uint32_t>(site_reads_);
+  auto* const pieces = of<VotedRow>(site_pieces_);
+  std::vector<VotedRow> rows;
+  std::vector<VotedRow> cut;
+  uint32_t read_count = 0;
+  uint32_t piece_count = 0;
+  for (uint32_t t = 0; t < sites.tables.size(); ++t) {
+    const SiteTable& table = sites.tables[t];
+    if (!is_chosen(u, table.job.param)) continue;
+    const SiteShape& site = sites.shapes[table.site];
+    const double moment = error_moment(u.sites[site.number], static_cast<int32_t>(site.size));
+    list_reads(table, u.batch);
+    for (size_t begin = 0, end = 0; begin < reads_.size(); begin = end) {
+      VotedRow row{read_count, 0, t, reads_[begin].row, 0};
+      for (end = begin; end < reads_.size() && reads_[end].row == row.row; ++end)
+        reads[read_count++] = reads_[end].place;
+      row.pairs = static_cast<uint32_t>(end - begin);
+      put_std(site_vote_std(row.pairs, moment), row.vote_std);
+      if (row.pairs <= kSitePiece) {
+        rows.push_back(row);
+        continue;
+      }
+      VotedRow piece = row;
+      row.first_voters = piece_count;
+      for (uint32_t left = row.pairs; left > 0; left -= piece.pairs, piece.first_voters += piece.pairs) {
+        piece.pairs = std::min(kSitePiece, left);
+        pieces[piece_count++] = piece;
+      }
+      row.pairs = piece_count - static_cast<uint32_t>(row.first_voters);
+      cut.push_back(row);
+    }
+  }
+  const auto first_cut = static_cast<uint32_t>(rows.size());
+  rows.insert(rows.end(), cut.begin(), cut.end());
+  write(site_rows_, rows);
+  run_pieces(piece_count, site_pieces_pace_, true, [&](uint32_t first, uint32_t end) {
+    const SitePieceArgs args{first, end, padded_size(sites), sites.error_bytes};
+    return run(Kernel::kSitePieces, divide_up(end - first, kSimdgroups), 16, args,
+               {{kBindVotedRows, site_pieces_.get()},
+                {kBindRowVoters, site_reads_.get()},
+                {kBindErrors, errors_.get()},
+                {kBindVotes, piece_votes_.get()}});
+  });
+  run_pieces(rows.size(), site_rows_pace_, false, [&](uint32_t first, uint32_t end) {
+    const SiteRowArgs args{rule_shape(), first, end, first_cut, padded_size(sites), sites.error_bytes};
+    return run(Kernel::kSiteRows, args.rule.groups, 16, args,
+               {{kBindRuleNodes, rule_nodes_.get()},
+                {kBindSlotNodes, slot_nodes_.get()},
+                {kBindMaskedJobs, site_tables_.get()},
+                {kBindScalars, scalars_.get()},
+                {kBindVotedRows, site_rows_.get()},
+                {kBindRowVoters, site_reads_.get()},
+                {kBindErrors, errors_.get()},
+                {kBindVotes, piece_votes_.get()},
+                {kBindWeights, weights_.get()},
+                {kBindSlots, slots_.get()},
+                {kBindRuleScratch, rule_scratch_.get()},
+                {kBindChanged, changed_.get()}});
+  });
+}
+
+// Leaves in reads_ who reads which row of a table, by row.
+void MetalSession::list_reads(const SiteTable& table, const egg_batch& batch) {
+  const SitePlan& sites = plan_.sites;
+  const SiteShape& site = sites.shapes[table.site];
+  const uint8_t* const scored = scored_.data() + sites.first_kept(site);
+  const size_t in_batch = size_t{site.first_stream} * site.tokens;
+  const auto first_row = static_cast<uint32_t>(sites.rows_before(site.number));
+  reads_.clear();
+  for (const int32_t index : table.reads) {
+    const size_t stride = index == 0 ? 1 : plan_.program->index_count;
+    const uint32_t* const from = (index == 0 ? batch.inputs : batch.rows + (index - 1)) + in_batch * stride;
+    for (uint32_t p = 0; p < site.places(); ++p) {
+      const uint32_t row = from[p * stride];
+      if (scored[p] != 0 && row != EGG_NO_ROW) reads_.push_back({row, first_row + p});
+    }
+  }
+  sort_by_row(reads_, sorted_reads_, table.job.count / table.job.cols, [](const SiteRead& read) { return read.row; });
+}
+
+}  // namespace eggroll::metal
