@@ -62,6 +62,9 @@ size_t bytes_to_lose(Kernel kernel, int binding) {
   const size_t table_bytes = size_t{SmallProgram::kTableRows} * padded(SmallProgram::kWidth, kBlock);
   constexpr size_t kOtherTargets =
       size_t{SmallProgram::kStreams - SmallProgram::kOfSite} * SmallProgram::kTokens * sizeof(uint32_t);
+  const size_t padded_width = padded(SmallProgram::kWidth, kBlock);
+  const size_t inner_errors =
+      size_t{SmallProgram::kOfInnerSite} * SmallProgram::kTokens * (padded_width * sizeof(int16_t) + kSquareBytes);
   const size_t site_row = padded(SmallProgram::kVocab, kBlock);
   // The padding of the last outputs, and one cell more, whose last weights the rule need not move.
   constexpr size_t kCellBytes = size_t{2} * kCell * kCell;
@@ -95,16 +98,22 @@ size_t bytes_to_lose(Kernel kernel, int binding) {
       return binding == kBindVotes
                  ? (size_t{SmallProgram::kVocab + 1} * (SmallProgram::kWidth + 1)) * sizeof(int64_t) + 16
                  : 16;
+    // Errors end with those of the inner site; records with what this site keeps, behind the input of the head.
     case Kernel::kDraws:
       return binding == kBindLossTables ? sizeof(egg_loss_tables) / 2
-             : binding == kBindKept     ? padded(SmallProgram::kWidth, kBlock) + 16
+             : binding == kBindKept     ? 4 * padded_width + 16
              : binding == kBindTargets  ? kOtherTargets + 16
+             : binding == kBindErrors   ? inner_errors + 16
                                         : 16;
+    case Kernel::kSiteErrors:
+      return binding == kBindTargets ? kOtherTargets + 16 : 16;
     case Kernel::kSiteVotes:
-      return binding == kBindErrors ? kSquareBytes + 16 : 16;
+      return binding == kBindErrors ? inner_errors + kSquareBytes + 16
+             : binding == kBindKept ? 3 * padded_width + 16
+                                    : 16;
     case Kernel::kSitePieces:  // there may be more pieces than a step has
       return binding == kBindVotedRows || binding == kBindVotes ? SIZE_MAX
-             : binding == kBindErrors                           ? kSquareBytes + 16
+             : binding == kBindErrors                           ? inner_errors + kSquareBytes + 16
                                                                 : 16;
     case Kernel::kSiteRows:  // the last places read the row that is cut
       switch (binding) {
@@ -144,7 +153,7 @@ TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
           << kKernelNames[number] << " " << binding;
     }
   }
-  EXPECT_EQ(buffers, 66U);
+  EXPECT_EQ(buffers, 69U);
 }
 
 TEST_F(FaultTest, ABindingThatHostOrKernelLacksIsFound) {

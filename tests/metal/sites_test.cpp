@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "eggroll/logit_draws.h"
@@ -9,7 +11,7 @@
 #include "eggroll/rule_builder.h"
 #include "session.h"
 #include "shim_device.h"
-#include "support/host.h"
+#include "small_program.h"
 
 namespace eggroll::metal {
 namespace {
@@ -111,7 +113,7 @@ class RowsOfLogits {
   egg_voters voters_{0, kStreams, 1, 0, 1};
 };
 
-TEST(Sites, AreOrthogonalDrawsAtTheOutput) {
+TEST(Sites, AreOrthogonalAtTheOutput) {
   RowsOfLogits rows(4096, 4096);
   EXPECT_TRUE(has_site(rows.program(), rows.site()));
   egg_site independent = rows.site();
@@ -119,12 +121,39 @@ TEST(Sites, AreOrthogonalDrawsAtTheOutput) {
   EXPECT_FALSE(has_site(rows.program(), independent));
   RowsOfLogits more(4097, 1);
   EXPECT_FALSE(has_site(more.program(), more.site()));
+}
 
-  ProgramBuilder deep(8, 4, EGG_ROUND_NEAREST);
-  const Value inner = deep.embed("inner", deep.matrix("embedding", 8, 4, 16));
-  deep.loss(deep.linear("logits", inner, deep.matrix("head", 8, 4, 16), 6), 900);
-  EXPECT_FALSE(has_site(*deep.view(), {0, EGG_DRAWS_ORTHOGONAL, 4, 2, 0, 5, 0, 1}));
-  EXPECT_TRUE(has_site(*deep.view(), {1, EGG_DRAWS_ORTHOGONAL, 4, 2, 0, 5, 0, 1}));
+TEST(Sites, WithinRunWhatIsBehindThemFromInt8ValuesOfTheirToken) {
+  const egg_site site{0, EGG_DRAWS_INDEPENDENT, 4, 2, 0, 5, 0, 1};
+  SmallProgram small;
+  const egg_program& program = *small.spec().program;
+  const auto has = [&](const std::string& value, uint32_t horizon) {
+    egg_site its = site;
+    its.horizon = horizon;
+    while (program.values[its.value].name != value) ++its.value;
+    return has_site(program, its);
+  };
+  EXPECT_TRUE(has("candidate", 0));
+  EXPECT_FALSE(has("candidate", 1));
+  EXPECT_TRUE(has("mixed", 0));
+  EXPECT_FALSE(has("normed", 0));  // rope
+  EXPECT_FALSE(has("v", 0));       // attention
+  EXPECT_FALSE(has("wide", 0));
+
+  ProgramBuilder b(8, 4, EGG_ROUND_NEAREST);
+  const Param matrix = b.matrix("matrix", 8, 8, 16);
+  const Value from = b.embed("from", matrix);
+  const Value beside = b.embed("beside", matrix);
+  const Value unread = b.embed("unread", matrix);
+  b.loss(b.max_norm("logits", b.wide_add("sum", b.wide_linear("made", from, matrix, 3), beside)), 900);
+  const auto has_value = [&](Value value) {
+    egg_site its = site;
+    its.value = value.id;
+    return has_site(*b.view(), its);
+  };
+  EXPECT_TRUE(has_value(from));
+  EXPECT_FALSE(has_value(beside));  // it is added to a wide value
+  EXPECT_FALSE(has_value(unread));
 }
 
 // Beyond 1,024 channels fewer places share a threadgroup.

@@ -94,8 +94,8 @@ std::string error_of(Kernel refused) {
 
 TEST_F(SlicesTest, ACallGivesUpWhereTheSystemKeepsRefusing) {
   const std::string sentence = "the system stopped the GPU's work 17 times in a row (planted by a test); ";
-  for (const Kernel kernel :
-       {Kernel::kForward, Kernel::kVotes, Kernel::kDraws, Kernel::kSiteVotes, Kernel::kSitePieces}) {
+  for (const Kernel kernel : {Kernel::kForward, Kernel::kVotes, Kernel::kDraws, Kernel::kSiteErrors, Kernel::kSiteVotes,
+                              Kernel::kSitePieces}) {
     EXPECT_THAT(error_of(kernel), testing::StartsWith(sentence)) << static_cast<int>(kernel);
   }
 }

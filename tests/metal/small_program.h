@@ -16,7 +16,7 @@ namespace eggroll::metal {
 
 // Linears of more than one block of inputs and outputs, an attention with several heads, every elementwise op; a masked
 // table that is read by an index, and parameters that some pairs alone perturb; a site at the output, with which the
-// head, its bias and a table vote.
+// head, its bias and a table vote, and one within, behind a state.
 class SmallProgram {
  public:
   static constexpr int32_t kTokens = 5;
@@ -25,7 +25,8 @@ class SmallProgram {
   static constexpr int32_t kHead = 68;
   static constexpr uint32_t kPopulation = 128;
   static constexpr uint32_t kStreams = 64;
-  static constexpr uint32_t kOfSite = 16;  // the first streams; the others' members are a tile and a half
+  static constexpr uint32_t kOfSite = 16;      // the first streams; the others' members are a tile and a half
+  static constexpr uint32_t kOfInnerSite = 2;  // the last of these
   static constexpr uint32_t kInferred = 4;
   static constexpr uint32_t kTableRows = 64;
   static constexpr uint32_t kSiteTableRows = 16;
@@ -70,7 +71,8 @@ class SmallProgram {
     voters_.back().masked = 1;
     for (uint32_t i = view.param_count - 4; i < view.param_count - 1; ++i) voters_[i] = {0, kOfSite, 0, 0, 1};
     voters_[view.param_count - 2].masked = 1;
-    site_ = {view.ops[view.op_count - 1].in[0], EGG_DRAWS_ORTHOGONAL, 256, 3, 0, 9, 0, kOfSite};
+    sites_ = {{view.ops[view.op_count - 1].in[0], EGG_DRAWS_ORTHOGONAL, 256, 3, 0, 9, 0, kOfSite},
+              {candidate.id, EGG_DRAWS_INDEPENDENT, 3, 9, 0, 1, kOfSite - kOfInnerSite, kOfInnerSite}};
 
     // The rule reads every slot and scalar that it has.
     const Node momentum = rule_.slot("momentum", 'f');
@@ -107,8 +109,8 @@ class SmallProgram {
                             kPopulation,
                             0,
                             voters_.data(),
-                            &site_,
-                            1,
+                            sites_.data(),
+                            static_cast<uint32_t>(sites_.size()),
                             kTokens,
                             kPopulation / kStreams};
   }
@@ -126,11 +128,13 @@ class SmallProgram {
       session.set_weights(i, weights.back().data());
     }
     std::vector<int64_t> all(kPopulation);
-    egg_site_sums sums{};
+    std::vector<egg_site_sums> sums(sites_.size());
     session.evaluate(
-        {sizeof(egg_evaluate), kPopulation / kStreams, 9, 0, kPopulation, batch(), all.data(), nullptr, &sums});
-    all.push_back(static_cast<int64_t>(sums.tokens));
-    all.push_back(sums.squares);
+        {sizeof(egg_evaluate), kPopulation / kStreams, 9, 0, kPopulation, batch(), all.data(), nullptr, sums.data()});
+    for (const egg_site_sums& each : sums) {
+      all.push_back(static_cast<int64_t>(each.tokens));
+      all.push_back(each.squares);
+    }
     std::vector<int8_t> states(kPopulation * size_t{kWidth});
     session.get_states(0, kPopulation, states.data());
     all.insert(all.end(), states.begin(), states.end());
@@ -140,7 +144,7 @@ class SmallProgram {
     const std::vector<float> stds(program.param_count, 20000.0F);
     std::vector<int64_t> changed(program.param_count);
     session.update({sizeof(egg_update), kPopulation / 2, 9, fitness.data(), &rate, stds.data(), changed.data(), nullptr,
-                    batch(), kPopulation / kStreams, 0, &sums});
+                    batch(), kPopulation / kStreams, 0, sums.data()});
     all.insert(all.end(), changed.begin(), changed.end());
     for (uint32_t i = 0; i < program.param_count; ++i) {
       session.get_weights(i, weights[i].data());
@@ -171,7 +175,7 @@ class SmallProgram {
   std::vector<uint8_t> resets_;
   std::vector<uint32_t> rows_;
   std::vector<egg_voters> voters_;
-  egg_site site_{};
+  std::vector<egg_site> sites_;
 };
 
 // All that comes back from the small program on a device whose threads run in an order of this seed.

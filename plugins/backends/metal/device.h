@@ -28,9 +28,9 @@ class Buffer {
   size_t bytes_ = 0;
 };
 
-enum class Kernel { kForward, kVotes, kRule, kMasked, kDraws, kSiteVotes, kSitePieces, kSiteRows };
-constexpr const char* kKernelNames[] = {"forward", "votes",      "rule",        "masked",
-                                        "draws",   "site_votes", "site_pieces", "site_rows"};
+enum class Kernel { kForward, kVotes, kRule, kMasked, kDraws, kSiteErrors, kSiteVotes, kSitePieces, kSiteRows };
+constexpr const char* kKernelNames[] = {"forward",     "votes",      "rule",        "masked",   "draws",
+                                        "site_errors", "site_votes", "site_pieces", "site_rows"};
 
 struct BoundBuffer {
   Binding binding;

@@ -98,9 +98,10 @@ struct Place {
   uint32_t wide;
 };
 
-// What the kernel runs: the program's ops, and two of the backend's own.
+// What the kernel runs: the program's ops, and three of the backend's own.
 EGG_CONSTANT int32_t kLoadState = 100;
 EGG_CONSTANT int32_t kKeepValue = 101;  // for sites; zeros where the token has no target
+EGG_CONSTANT int32_t kTakeValue = 102;  // what was kept; attr 1: as a draw moves it
 
 struct DeviceOp {
   int32_t code;  // egg_op_code or kLoadState
@@ -122,7 +123,8 @@ struct DeviceOp {
   int32_t vectors[2];  // as egg_op.param, gain and bias: the even member's values in a pair's noise, the odd one's
                        // `out.padded` behind them; -1: there is no such parameter
   uint32_t table;      // its first entry among those of all tables
-  uint32_t state;      // load_state, store; loss of a state: in a member's states. keep_value: in a place's record
+  uint32_t state;      // load_state, store; loss of a state: in a member's states. keep_value, take_value: in a place's
+                       // record
   uint32_t of_state;   // loss: 1 where the logits are a state
   uint32_t keys;       // attention: in a tile's workspace, (rows, context, padded channels)
   uint32_t values;     // likewise
@@ -158,6 +160,25 @@ struct NoiseArgs {
   int32_t table_log2;   // 0: the source is `counter`
 };
 
+// Places of a site, (streams, tokens): those of a call from `first` on.
+struct Places {
+  uint64_t seed;
+  uint64_t step;
+  uint32_t stream;  // of the call's first place, in the step
+  uint32_t first;
+  uint32_t tokens;
+  uint32_t site;
+};
+
+// Rows that are members of draws: (places, draws, 2).
+struct MoveArgs {
+  Places places;
+  uint32_t first_kept;  // record of the first place
+  uint32_t orthogonal;
+  uint32_t row_mask;  // rows of the Hadamard matrix less one
+  int32_t amplitude;
+};
+
 // A slice: some tiles and some tokens of a call, a threadgroup a tile. It reads the states and losses that the slice of
 // the tokens before it has left, and writes others, so that it may be run again when the system has stopped it.
 struct ForwardArgs {
@@ -173,6 +194,7 @@ struct ForwardArgs {
   uint32_t first_tile;    // of the slice among those of the chunk
   uint32_t rows;          // of the chunk: the tiles that have a workspace at a time
   uint32_t first_row;     // of the chunk in the call, for losses, logits and streams
+  uint32_t first_entry;   // of the first row's stream in the streams' lists
   uint32_t first_member;  // of the chunk, counted from the session's first
   uint32_t members_per_stream;
   uint32_t perturbed;  // 0: the unperturbed model, a row a stream
@@ -184,7 +206,8 @@ struct ForwardArgs {
   uint32_t index_count;
   uint32_t wants_logits;
   uint32_t block_inputs;  // that linear adds up as float32
-  uint32_t kept_bytes;    // keep_value: of a place's record. A place is a token of a stream of sites
+  uint32_t kept_bytes;    // of a place's record. A place is a token of a stream of sites
+  MoveArgs move;          // take_value
 };
 
 // The votes of one parameter: pieces of kBlock rows and columns, or of 4 * kThreads values of a vector.
@@ -315,20 +338,16 @@ EGG_CONSTANT uint32_t kSquareBytes = 16;
 EGG_CONSTANT uint32_t kMostDrawRows = 4096;
 static_assert(sizeof(int32_t) * kMostDrawRows <= kThreadgroupMemory, "a place's values fit");
 
-// A simdgroup has a place, from first to end among those of a call. What the call's first place has:
+// A simdgroup has a place, from first to end among `places`. Where the first of all of these has what:
 struct DrawArgs {
-  uint64_t seed;
-  uint64_t step;
+  Places places;
+  uint64_t first_error;   // bytes before its row of errors
   uint32_t first_kept;    // among all records
-  uint32_t first_row;     // among all rows of errors
   uint32_t first_target;  // in the call
-  uint32_t stream;        // in the step
 
   uint32_t first;
   uint32_t end;
   uint32_t at_once;  // places of a threadgroup
-  uint32_t tokens;
-  uint32_t site;
   uint32_t size;
   uint32_t log2_n;  // of the Hadamard matrix's rows
   uint32_t draws;
@@ -337,6 +356,21 @@ struct DrawArgs {
   int32_t shift;
   uint32_t logits;  // in a place's record
   uint32_t kept_bytes;
+  uint32_t error_bytes;
+};
+
+// As DrawArgs.
+struct SiteErrorArgs {
+  Places places;
+  uint64_t first_error;
+  uint32_t first_target;
+  uint32_t first;
+  uint32_t end;
+  uint32_t size;
+  uint32_t row_mask;
+  uint32_t draws;
+  uint32_t orthogonal;
+  int32_t shift;
   uint32_t error_bytes;
 };
 
@@ -351,8 +385,9 @@ struct SiteVoteJob {
   uint32_t squares;  // cells before the sums of its columns' squared inputs; a vector has none
   uint32_t input;    // what the matrix multiplies, in a place's record
   uint32_t first_kept;
-  uint32_t first_row;
   uint32_t places;
+  uint32_t error_bytes;
+  uint64_t first_error;
 };
 
 // Places that are multiplied between two barriers, and added up as int32.
@@ -368,10 +403,9 @@ struct SiteVoteArgs {
   uint32_t shares;
   uint32_t first_group;
   uint32_t kept_bytes;
-  uint32_t error_bytes;
 };
 
-// A table's row has reads, the rows of errors of the places that read it. What has more than kSitePiece of them is cut:
+// A table's row has reads, the places of its site that read it. What has more than kSitePiece of them is cut:
 // each piece has votes of its own, int32, and the row then adds up these.
 EGG_CONSTANT uint32_t kSitePiece = 64;
 
@@ -379,6 +413,7 @@ EGG_CONSTANT uint32_t kSitePiece = 64;
 // from first_cut on, names its pieces in their place. A simdgroup has a piece; rows are taken in turn, as of
 // MaskedArgs.
 struct SitePieceArgs {
+  uint64_t first_error;
   uint32_t first;
   uint32_t end;
   uint32_t stride;  // padded columns
@@ -386,6 +421,7 @@ struct SitePieceArgs {
 };
 struct SiteRowArgs {
   RuleShape rule;
+  uint64_t first_error;
   uint32_t first_row;
   uint32_t end_row;
   uint32_t first_cut;
@@ -398,7 +434,9 @@ static_assert(sizeof(Place) == 16, "");
 static_assert(sizeof(DeviceOp) == 152, "");
 static_assert(sizeof(NoisePart) == 36, "");
 static_assert(sizeof(NoiseArgs) == 24, "");
-static_assert(sizeof(ForwardArgs) == 120, "");
+static_assert(sizeof(Places) == 32, "");
+static_assert(sizeof(MoveArgs) == 48, "");
+static_assert(sizeof(ForwardArgs) == 176, "");
 static_assert(sizeof(VoteJob) == 36, "");
 static_assert(sizeof(VoteArgs) == 48, "");
 static_assert(sizeof(RuleJob) == 48, "");
@@ -409,11 +447,12 @@ static_assert(sizeof(MaskedJob) == 32, "");
 static_assert(sizeof(VotedRow) == 24, "");
 static_assert(sizeof(PairRange) == 8, "");
 static_assert(sizeof(MaskedArgs) == 56, "");
-static_assert(sizeof(DrawArgs) == 88, "");
-static_assert(sizeof(SiteVoteJob) == 44, "");
+static_assert(sizeof(DrawArgs) == 96, "");
+static_assert(sizeof(SiteErrorArgs) == 80, "");
+static_assert(sizeof(SiteVoteJob) == 56, "");
 static_assert(sizeof(SiteVoteArgs) == 32, "");
-static_assert(sizeof(SitePieceArgs) == 16, "");
-static_assert(sizeof(SiteRowArgs) == 36, "");
+static_assert(sizeof(SitePieceArgs) == 24, "");
+static_assert(sizeof(SiteRowArgs) == 48, "");
 static_assert(sizeof(egg_loss_tables) == 2052, "");
 
 }  // namespace metal

@@ -75,8 +75,7 @@ uint64_t largest_of(const Plan& plan, const egg_session_spec& spec, uint32_t pop
   const uint32_t members = own_members(spec, population);
   const SiteRoom sites(plan.sites, spec, population);
   return std::max({uint64_t{members} * plan.state_stride, uint64_t{sites.places} * plan.sites.kept_bytes,
-                   uint64_t{sites.errors} * plan.sites.error_bytes,
-                   uint64_t{sites.piece_votes(plan.sites)} * sizeof(int32_t), votes_of(plan, population),
+                   uint64_t{sites.errors}, uint64_t{sites.piece_votes} * sizeof(int32_t), votes_of(plan, population),
                    least_workspace(plan, members), uint64_t{plan.weight_bytes}, uint64_t{plan.halves} * kHalfBytes,
                    uint64_t{plan.slot_cells} * sizeof(uint32_t), noise_bytes_of(plan.noise)});
 }
@@ -86,7 +85,12 @@ uint64_t largest_of(const Plan& plan, const egg_session_spec& spec, uint32_t pop
 SiteRoom::SiteRoom(const SitePlan& sites, const egg_session_spec& spec, uint32_t population)
     : streams((uint64_t{sites.streams} * population + spec.population - 1) / spec.population),
       places(streams * sites.tokens) {
-  for (const SiteShape& site : sites.shapes) errors += std::min(places, site.places());
+  for (const SiteShape& site : sites.shapes) {
+    const size_t its_places = std::min(places, site.places());
+    errors += its_places * SitePlan::error_bytes(site);
+    if (is_at_loss(*spec.program, site.site.value)) continue;
+    draw_rows = std::max(draw_rows, std::min<size_t>(its_places, SitePlan::most_places(site)) * 2 * site.site.draws);
+  }
   for (const SiteTable& table : sites.tables) {
     const size_t its_reads = std::min(places, sites.shapes[table.site].places()) * table.reads.size();
     reads += its_reads;
@@ -95,15 +99,20 @@ SiteRoom::SiteRoom(const SitePlan& sites, const egg_session_spec& spec, uint32_t
   }
   // A row that is cut has more than kSitePiece reads, and so fewer than twice as many pieces as full ones.
   pieces = 2 * reads / kSitePiece;
+  for (const SiteTable& table : sites.tables) {
+    piece_votes = std::max(piece_votes, pieces * padded(sites.shapes[table.site].size, kBlock));
+  }
 }
 
 uint64_t SiteRoom::bytes(const Plan& plan) const {
   const SitePlan& sites = plan.sites;
-  uint64_t sum = taken(places * sites.kept_bytes) + taken(errors * sites.error_bytes);
+  uint64_t sum = taken(places * sites.kept_bytes) + taken(errors);
   sum += 2 * taken(streams * plan.state_stride) + taken(sites.ops.size() * sizeof(DeviceOp));
   sum += taken(sites.votes.jobs.size() * sizeof(SiteVoteJob)) + taken(sites.tables.size() * sizeof(MaskedJob));
   sum += taken(reads * sizeof(uint32_t)) + taken(rows * sizeof(VotedRow));
-  sum += taken(pieces * sizeof(VotedRow)) + taken(piece_votes(sites) * sizeof(int32_t));
+  sum += taken(pieces * sizeof(VotedRow)) + taken(piece_votes * sizeof(int32_t));
+  for (const std::vector<DeviceOp>& ops : sites.behind) sum += taken(ops.size() * sizeof(DeviceOp));
+  sum += 2 * taken(draw_rows * kLossBytes);
   // The host's own: which places are scored, and the lists that it sorts.
   return sum + taken(places) + 2 * taken(listed * sizeof(SiteRead));
 }
@@ -125,7 +134,8 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   if (largest(population) > largest_buffer) throw no_room(population, largest(population), largest_buffer, fits);
   const uint64_t rest = room - lasting(plan, spec, population);
   const uint64_t many = std::min({kMostWorkspace, rest / 2, largest_buffer}) / plan.workspace;
-  const uint32_t all = tiles_of(spec.members);
+  const auto all =
+      std::max(tiles_of(spec.members), static_cast<uint32_t>((sites.draw_rows + kTileRows - 1) / kTileRows));
   tiles = static_cast<uint32_t>(std::min<uint64_t>(all, std::max<uint64_t>(many, std::min(all, kFewestTiles))));
   total = lasting(plan, spec, population) + taken(uint64_t{tiles} * plan.workspace);
 }

@@ -23,18 +23,16 @@ constexpr uint32_t kRuleGroups = 256;
 struct SiteRoom {
   SiteRoom(const SitePlan& sites, const egg_session_spec& spec, uint32_t population);
   uint64_t bytes(const Plan& plan) const;
-  // Of all pieces.
-  size_t piece_votes(const SitePlan& sites) const {
-    return pieces * (sites.error_bytes - kSquareBytes) / sizeof(int16_t);
-  }
 
   size_t streams;
-  size_t places = 0;  // of streams
-  size_t errors = 0;  // rows
-  size_t reads = 0;   // of all tables
-  size_t listed = 0;  // of any one of them
-  size_t rows = 0;    // that are read
-  size_t pieces = 0;
+  size_t places = 0;       // of streams
+  size_t errors = 0;       // bytes of rows
+  size_t reads = 0;        // of all tables
+  size_t listed = 0;       // of any one of them
+  size_t rows = 0;         // that are read
+  size_t pieces = 0;       // of these
+  size_t piece_votes = 0;  // of all pieces
+  size_t draw_rows = 0;    // members of a call of draws within
 };
 
 struct MemoryPlan {

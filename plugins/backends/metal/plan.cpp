@@ -44,7 +44,6 @@ class Planner {
   }
 
  private:
-  // Streams, and what is kept. A site's value is what the loss reads, so all sites have the same ops.
   void plan_sites() {
     SitePlan& sites = plan_.sites;
     uint32_t end = 0;
@@ -52,27 +51,35 @@ class Planner {
       const SiteShape& site = sites.shapes.emplace_back(spec_, i);
       sites.first_stream = i == 0 ? site.first_stream : std::min(sites.first_stream, site.first_stream);
       end = std::max(end, site.first_stream + site.streams);
+      sites.tokens = site.tokens;
+      if (is_at_loss(program_, site.site.value))
+        keep(site.site.value);
+      else
+        for (const uint32_t source : ops_behind(program_, site.site.value, false).sources)
+          keep(static_cast<int32_t>(source));
+      for (const uint32_t k : site.ops) {
+        const egg_op& op = program_.ops[k];
+        if (op.code == EGG_OP_LINEAR && votes_with(op.param[0], i)) keep(op.in[0]);
+      }
     }
-    if (sites.shapes.empty()) return;
-    const SiteShape& site = sites.shapes.front();
     sites.streams = end - sites.first_stream;
-    sites.tokens = site.tokens;
-    sites.error_bytes = padded(site.size, kBlock) * static_cast<uint32_t>(sizeof(int16_t)) + kSquareBytes;
-    keep(site.site.value, site.made_by);
-    for (const uint32_t i : site.ops) {
-      const egg_op& op = program_.ops[i];
-      if (op.code == EGG_OP_LINEAR && plan_.params[static_cast<size_t>(op.param[0])].voters.site != 0)
-        keep(op.in[0], i);
-    }
   }
 
-  void keep(int32_t value, uint32_t op) {
+  bool votes_with(int32_t param, uint32_t site) const {
+    return plan_.params[static_cast<size_t>(param)].voters.site == static_cast<int32_t>(site + 1);
+  }
+
+  void keep(int32_t value) {
     SitePlan& sites = plan_.sites;
-    const auto is_it = [&](const KeptValue& k) { return k.value == value; };
-    if (std::any_of(sites.kept.begin(), sites.kept.end(), is_it)) return;
-    sites.kept.push_back({value, op, sites.kept_bytes});
+    if (is_kept(value)) return;
+    sites.kept.push_back({value, sites.kept_bytes});
     sites.kept_bytes =
         fitted(size_t{sites.kept_bytes} + padded(static_cast<uint32_t>(program_.values[value].size), kBlock));
+  }
+
+  bool is_kept(int32_t value) const {
+    const std::vector<KeptValue>& kept = plan_.sites.kept;
+    return std::any_of(kept.begin(), kept.end(), [&](const KeptValue& k) { return k.value == value; });
   }
 
   // Where a parameter's noise begins in a pair's.
@@ -185,8 +192,9 @@ class Planner {
     job.rows = param.vector ? param.cols : param.rows;
     job.cols = param.vector ? 1 : param.cols;
     // Places are fewer than 2^32: the errors of as many would take more memory than any Mac has.
-    job.first_kept = static_cast<uint32_t>(sites.first_kept(site));
-    job.first_row = static_cast<uint32_t>(sites.rows_before(site.number));
+    job.first_kept = sites.first_kept(site.first_stream);
+    job.first_error = sites.first_error(site, site.first_stream);
+    job.error_bytes = SitePlan::error_bytes(site);
     job.places = static_cast<uint32_t>(site.places());
     for (uint32_t r = 0; r < read_count; ++r) {
       job.cells = param.cells + r * count;
@@ -256,7 +264,7 @@ class Planner {
       op.code = kLoadState;
       op.out = place(step.loads);
       op.state = plan_.state_place(step.loads);
-      push(op);
+      push(op, step, step.loads);
       return;
     }
     const egg_op& from = program_.ops[step.op];
@@ -275,23 +283,42 @@ class Planner {
     }
     if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<uint32_t>(from.param[0]));
     if (from.code == EGG_OP_ATTENTION) add_caches(op);
-    push(op);
-    for (const KeptValue& kept : plan_.sites.kept) {
-      if (kept.op == static_cast<uint32_t>(step.op)) keep_value(kept);
+    push(op, step, from.code == EGG_OP_STORE ? -1 : from.out);
+  }
+
+  // made: the value that the step makes, or -1.
+  void push(const DeviceOp& op, const Step& step, int32_t made) {
+    plan_.ops.push_back(op);
+    SitePlan& sites = plan_.sites;
+    if (sites.shapes.empty()) return;
+    sites.ops.push_back(op);
+    if (made >= 0 && is_kept(made)) sites.ops.push_back(kept_op(kKeepValue, made));
+    sites.behind.resize(sites.shapes.size());
+    for (const SiteShape& site : sites.shapes) {
+      if (!is_at_loss(program_, site.site.value)) add_behind(site, op, step, made);
     }
   }
 
-  void push(const DeviceOp& op) {
-    plan_.ops.push_back(op);
-    if (!plan_.sites.shapes.empty()) plan_.sites.ops.push_back(op);
+  // What the members of a draw take stays where the program has it, and when: so it lies beside nothing that it meets.
+  void add_behind(const SiteShape& site, const DeviceOp& op, const Step& step, int32_t made) {
+    const OpsBehind behind = ops_behind(program_, site.site.value, false);
+    std::vector<DeviceOp>& ops = plan_.sites.behind[site.number];
+    if (std::find(behind.sources.begin(), behind.sources.end(), static_cast<uint32_t>(made)) != behind.sources.end()) {
+      DeviceOp take = kept_op(kTakeValue, made);
+      take.attr = made == site.site.value ? 1 : 0;
+      ops.push_back(take);
+    } else if (step.op >= 0 &&
+               std::binary_search(behind.ops.begin(), behind.ops.end(), static_cast<uint32_t>(step.op))) {
+      ops.push_back(op);
+    }
   }
 
-  void keep_value(const KeptValue& kept) {
+  DeviceOp kept_op(int32_t code, int32_t value) const {
     DeviceOp op{};
-    op.code = kKeepValue;
-    op.in[0] = place(kept.value);
-    op.state = kept.offset;
-    plan_.sites.ops.push_back(op);
+    op.code = code;
+    (code == kKeepValue ? op.in[0] : op.out) = place(value);
+    op.state = plan_.sites.kept_offset(value);
+    return op;
   }
 
   void add_matrix(DeviceOp& op, uint32_t i) const {
@@ -327,6 +354,18 @@ class Planner {
 };
 
 }  // namespace
+
+bool has_site(const egg_program& program, const egg_site& site) {
+  if (is_at_loss(program, site.value)) {
+    return site.design == EGG_DRAWS_ORTHOGONAL && program.vocab <= static_cast<int32_t>(kMostDrawRows);
+  }
+  const OpsBehind behind = ops_behind(program, site.value, false);
+  const auto needs_tokens = [&](uint32_t i) { return signature_of(program.ops[i]).needs_context(); };
+  const auto is_wide = [&](uint32_t value) { return program.values[value].is_wide != 0; };
+  return site.horizon == 0 && !behind.ops.empty() && program.ops[behind.ops.back()].code == EGG_OP_LOSS &&
+         std::none_of(behind.ops.begin(), behind.ops.end(), needs_tokens) &&
+         std::none_of(behind.sources.begin(), behind.sources.end(), is_wide);
+}
 
 Plan::Plan(const egg_session_spec& spec, uint32_t the_block_inputs)
     : LoweredProgram(spec), block_inputs(the_block_inputs) {

@@ -49,18 +49,18 @@ struct JobList {
 
 constexpr size_t kHalfBytes = 2;
 
-// Whether a session has such a site: orthogonal draws at what the loss reads.
-inline bool has_site(const egg_program& program, const egg_site& site) {
-  return is_at_loss(program, site.value) && site.design == EGG_DRAWS_ORTHOGONAL &&
-         program.vocab <= static_cast<int32_t>(kMostDrawRows);
-}
+// Whether a session has such a site: orthogonal draws at what the loss reads; within, where a member of a draw can run
+// what is behind the value from what is kept, which is int8, without other tokens.
+bool has_site(const egg_program& program, const egg_site& site);
 
-// A value that is kept of each place, behind the op that makes it or the first that multiplies it.
+// A value that is kept of each place.
 struct KeptValue {
   int32_t value;
-  uint32_t op;
   uint32_t offset;  // in a place's record
 };
+
+// Members of draws within the program that a call of the forward pass has at most, but for those of one place.
+constexpr uint32_t kMostDrawMembers = 1U << 20;
 
 // A matrix or a vector that votes with a site: its deviations begin at `std`, a matrix's squares at the cell `squares`,
 // the columns of each read one behind another.
@@ -80,7 +80,7 @@ struct SiteTable {
   std::vector<int32_t> reads;
 };
 
-// A place that reads a row of a table, by its row of errors.
+// A place of a site that reads a row of a table.
 struct SiteRead {
   uint32_t row;
   uint32_t place;
@@ -94,21 +94,27 @@ struct SitePlan {
   uint32_t tokens = 0;        // of a stream
   std::vector<KeptValue> kept;
   uint32_t kept_bytes = 0;    // of a place
-  uint32_t error_bytes = 0;   // of a place
   std::vector<DeviceOp> ops;  // the program's, and those that keep values
+  // By site, what its draws' members run; empty at what the loss reads.
+  std::vector<std::vector<DeviceOp>> behind;
   JobList<SiteVoteJob> votes;
   std::vector<SiteVoter> voters;
   std::vector<SiteTable> tables;
   uint32_t stds = 0;  // deviations of columns
 
-  // Rows of errors before those of a site.
-  size_t rows_before(uint32_t site) const {
-    size_t rows = 0;
-    for (uint32_t i = 0; i < site; ++i) rows += shapes[i].places();
-    return rows;
+  static uint32_t error_bytes(const SiteShape& site) {  // of a place
+    return padded(site.size, kBlock) * static_cast<uint32_t>(sizeof(int16_t)) + kSquareBytes;
   }
-  // The record of a site's first place.
-  size_t first_kept(const SiteShape& site) const { return size_t{site.first_stream - first_stream} * tokens; }
+  // Bytes of errors before those of a stream of the site.
+  size_t first_error(const SiteShape& site, uint32_t stream) const {
+    size_t bytes = site.place(stream, 0) * error_bytes(site);
+    for (uint32_t i = 0; i < site.number; ++i) bytes += shapes[i].places() * error_bytes(shapes[i]);
+    return bytes;
+  }
+  // Places whose draws are a call of the forward pass.
+  static uint32_t most_places(const SiteShape& site) { return std::max(1U, kMostDrawMembers / (2 * site.site.draws)); }
+  // The record of a stream's first token.
+  uint32_t first_kept(uint32_t stream) const { return (stream - first_stream) * tokens; }
   uint32_t kept_offset(int32_t value) const {
     const auto is_it = [&](const KeptValue& k) { return k.value == value; };
     return std::find_if(kept.begin(), kept.end(), is_it)->offset;

@@ -99,13 +99,15 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       site_states_(allocate(memory_.sites.streams * plan_.state_stride)),
       other_site_states_(allocate(memory_.sites.streams * plan_.state_stride)),
       kept_(allocate(memory_.sites.places * plan_.sites.kept_bytes)),
-      errors_(allocate(memory_.sites.errors * plan_.sites.error_bytes)),
+      errors_(allocate(memory_.sites.errors)),
       site_vote_jobs_(uploaded(plan_.sites.votes.jobs)),
       site_tables_(uploaded(site_tables(plan_.sites))),
       site_reads_(allocate(memory_.sites.reads * sizeof(uint32_t))),
       site_rows_(allocate(memory_.sites.rows * sizeof(VotedRow))),
       site_pieces_(allocate(memory_.sites.pieces * sizeof(VotedRow))),
-      piece_votes_(allocate(memory_.sites.piece_votes(plan_.sites) * sizeof(int32_t))),
+      piece_votes_(allocate(memory_.sites.piece_votes * sizeof(int32_t))),
+      draw_losses_(allocate(memory_.sites.draw_rows * kLossBytes)),
+      other_draw_losses_(allocate(memory_.sites.draw_rows * kLossBytes)),
       evaluate_pace_(kFirstTiles),
       infer_pace_(kFirstTiles),
       votes_pace_(kFirstGroups),
@@ -113,10 +115,14 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       masked_pace_(kFirstGroups),
       streams_pace_(kFirstTiles),
       draws_pace_(kFirstGroups),
+      within_pace_(kFirstTiles),
+      site_errors_pace_(kFirstGroups),
       site_votes_pace_(kFirstGroups),
       site_pieces_pace_(kFirstGroups),
       site_rows_pace_(kFirstGroups),
-      scored_(memory_.sites.places) {}
+      scored_(memory_.sites.places) {
+  for (const std::vector<DeviceOp>& ops : plan_.sites.behind) behind_ops_.push_back(uploaded(ops));
+}
 
 // A buffer of no bytes cannot be bound.
 MetalSession::Memory MetalSession::allocate(size_t bytes) const {
@@ -251,8 +257,8 @@ void MetalSession::run_forward(ForwardArgs args, const Pass& pass) {
       std::swap(before, after);
     }
     if (before == pass.states.get()) continue;
-    const size_t at = size_t{args.first_member} * plan_.state_stride;
-    std::copy_n(of<int8_t>(pass.other_states) + at, size_t{args.rows} * plan_.state_stride,
+    const size_t at = size_t{args.first_member} * args.state_stride;
+    std::copy_n(of<int8_t>(pass.other_states) + at, size_t{args.rows} * args.state_stride,
                 of<int8_t>(pass.states) + at);
   }
 }
@@ -364,7 +370,7 @@ void MetalSession::update(const egg_update& u) {
   run_site_votes(u);
   run_rule(u);
   run_masked_votes(u);
-  run_site_rows(u);
+  for (const SiteShape& site : plan_.sites.shapes) run_site_rows(u, site);
   std::copy_n(of<uint32_t>(changed_), plan_.places.size(), u.changed);
 }
 

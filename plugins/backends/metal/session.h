@@ -64,8 +64,13 @@ class MetalSession : public Session {
   // Members [first, first + count) of a call: those of pairs, or those of whole streams of sites.
   void evaluate_members(const egg_evaluate& e, uint32_t first, uint32_t count);
   void evaluate_streams(const egg_evaluate& e, uint32_t first, uint32_t count);
-  // Those of a site among streams, the first of which is in_batch in the call.
-  void draw(const egg_evaluate& e, const SiteShape& site, uint32_t stream, uint32_t streams, uint32_t in_batch);
+  // A site's draws in streams [begin, end) of the step, whose first target in the call is first_target.
+  void draw(const egg_evaluate& e, const SiteShape& site, uint32_t begin, uint32_t end, uint32_t first_target);
+  void draw_at_loss(const egg_evaluate& e, const SiteShape& site, uint32_t begin, uint32_t places,
+                    uint32_t first_target);
+  void draw_within(const egg_evaluate& e, const SiteShape& site, uint32_t begin, uint32_t places,
+                   uint32_t first_target);
+  Places places_of(const egg_evaluate& e, const SiteShape& site, uint32_t begin, uint32_t first) const;
   void copy_losses(const Memory& states, uint32_t first, uint32_t count, int64_t* losses) const;
   template <class Run>
   void run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& work) const;
@@ -76,8 +81,8 @@ class MetalSession : public Session {
   void find_site_stds(const egg_update& update);
   void run_rule(const egg_update& update);
   void run_masked_votes(const egg_update& update);
-  void run_site_rows(const egg_update& update);
-  void list_reads(const SiteTable& table, const egg_batch& batch);
+  void run_site_rows(const egg_update& update, const SiteShape& site);
+  void list_reads(const SiteTable& table, const SiteShape& site, const egg_batch& batch);
   template <class Copy>
   void each_state(size_t count, const Copy& copy) const;
 
@@ -127,6 +132,9 @@ class MetalSession : public Session {
   Memory site_rows_;
   Memory site_pieces_;
   Memory piece_votes_;
+  std::vector<Memory> behind_ops_;  // by site
+  Memory draw_losses_;              // as states_, of members that have none
+  Memory other_draw_losses_;
   Pace evaluate_pace_;  // in tokens of tiles
   Pace infer_pace_;
   Pace votes_pace_;              // in threadgroups
@@ -134,6 +142,8 @@ class MetalSession : public Session {
   Pace masked_pace_;             // in rows
   Pace streams_pace_;            // as evaluate_pace_
   Pace draws_pace_;              // in threadgroups
+  Pace within_pace_;             // as evaluate_pace_
+  Pace site_errors_pace_;        // in threadgroups
   Pace site_votes_pace_;         // likewise
   Pace site_pieces_pace_;        // in pieces
   Pace site_rows_pace_;          // in rows

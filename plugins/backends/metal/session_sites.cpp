@@ -9,10 +9,6 @@ namespace {
 
 void put_std(float std, uint32_t& to) { std::memcpy(&to, &std, sizeof(std)); }
 
-uint32_t padded_size(const SitePlan& sites) {
-  return (sites.error_bytes - kSquareBytes) / static_cast<uint32_t>(sizeof(int16_t));
-}
-
 }  // namespace
 
 // Each stream is a row. It begins with the states of its first member, and what it leaves is every member's.
@@ -37,34 +33,53 @@ void MetalSession::evaluate_streams(const egg_evaluate& e, uint32_t first, uint3
   const uint32_t* const targets = e.batch.targets + size_t{in_batch} * sites.tokens;
   uint8_t* const scored = scored_.data() + size_t{args.first_member} * sites.tokens;
   for (size_t p = 0; p < size_t{streams} * sites.tokens; ++p) scored[p] = targets[p] != EGG_NO_TARGET ? 1 : 0;
-  for (const SiteShape& site : sites.shapes) draw(e, site, stream, streams, in_batch);
+  for (const SiteShape& site : sites.shapes) {
+    const uint32_t begin = std::max(stream, site.first_stream);
+    const uint32_t end = std::min(stream + streams, site.first_stream + site.streams);
+    if (begin < end) draw(e, site, begin, end, (begin - stream + in_batch) * site.tokens);
+  }
 }
 
-void MetalSession::draw(const egg_evaluate& e, const SiteShape& site, uint32_t stream, uint32_t streams,
-                        uint32_t in_batch) {
-  const SitePlan& sites = plan_.sites;
-  const uint32_t begin = std::max(stream, site.first_stream);
-  const uint32_t end = std::min(stream + streams, site.first_stream + site.streams);
-  if (begin >= end) return;
+void MetalSession::draw(const egg_evaluate& e, const SiteShape& site, uint32_t begin, uint32_t end,
+                        uint32_t first_target) {
   const uint32_t places = (end - begin) * site.tokens;
+  if (is_at_loss(*plan_.program, site.site.value)) {
+    draw_at_loss(e, site, begin, places, first_target);
+  } else {
+    draw_within(e, site, begin, places, first_target);
+  }
+  egg_site_sums& sums = e.sites[site.number];
+  const uint8_t* const scored = scored_.data() + plan_.sites.first_kept(begin);
+  const uint8_t* row = of<uint8_t>(errors_) + plan_.sites.first_error(site, begin);
+  for (uint32_t p = 0; p < places; ++p) {
+    row += SitePlan::error_bytes(site);
+    int64_t squares = 0;
+    std::memcpy(&squares, row - kSquareBytes, sizeof(squares));
+    sums.tokens += scored[p];
+    sums.squares += squares;
+  }
+}
+
+Places MetalSession::places_of(const egg_evaluate& e, const SiteShape& site, uint32_t begin, uint32_t first) const {
+  return {plan_.noise.seed, e.step, begin, first, site.tokens, site.number};
+}
+
+void MetalSession::draw_at_loss(const egg_evaluate& e, const SiteShape& site, uint32_t begin, uint32_t places,
+                                uint32_t first_target) {
   DrawArgs args{};
-  args.seed = plan_.noise.seed;
-  args.step = e.step;
-  args.first_kept = (begin - sites.first_stream) * site.tokens;
-  args.first_row = static_cast<uint32_t>(sites.rows_before(site.number) + site.place(begin, 0));
-  args.first_target = (begin - stream + in_batch) * site.tokens;
-  args.stream = begin;
-  args.tokens = site.tokens;
-  args.site = site.number;
+  args.places = places_of(e, site, begin, 0);
+  args.first_error = plan_.sites.first_error(site, begin);
+  args.first_kept = plan_.sites.first_kept(begin);
+  args.first_target = first_target;
   args.size = site.size;
   args.log2_n = static_cast<uint32_t>(egg_log2_up(site.size));
   args.draws = site.site.draws;
   args.amplitude = site.site.amplitude;
   args.unit = plan_.program->ops[plan_.program->op_count - 1].attr;
   args.shift = site.site.shift;
-  args.logits = sites.kept_offset(site.site.value);
-  args.kept_bytes = sites.kept_bytes;
-  args.error_bytes = sites.error_bytes;
+  args.logits = plan_.sites.kept_offset(site.site.value);
+  args.kept_bytes = plan_.sites.kept_bytes;
+  args.error_bytes = SitePlan::error_bytes(site);
   const uint32_t of_place = static_cast<uint32_t>(sizeof(int32_t)) << args.log2_n;
   args.at_once = std::min(kSimdgroups, kThreadgroupMemory / of_place);
   const uint32_t scratch = padded(args.at_once * of_place, 16);
@@ -77,15 +92,43 @@ void MetalSession::draw(const egg_evaluate& e, const SiteShape& site, uint32_t s
                 {kBindKept, kept_.get()},
                 {kBindErrors, errors_.get()}});
   });
-  egg_site_sums& sums = e.sites[site.number];
-  const uint8_t* const scored = scored_.data() + args.first_kept;
-  const uint8_t* row = of<uint8_t>(errors_) + size_t{args.first_row} * args.error_bytes;
-  for (uint32_t p = 0; p < places; ++p) {
-    row += args.error_bytes;
-    int64_t squares = 0;
-    std::memcpy(&squares, row - kSquareBytes, sizeof(squares));
-    sums.tokens += scored[p];
-    sums.squares += squares;
+}
+
+// Each draw's two members are rows of a forward pass of one token, which begins at the value. So many places at once as
+// there are losses for.
+void MetalSession::draw_within(const egg_evaluate& e, const SiteShape& site, uint32_t begin, uint32_t places,
+                               uint32_t first_target) {
+  const uint32_t orthogonal = site.site.design == EGG_DRAWS_ORTHOGONAL ? 1 : 0;
+  const uint32_t row_mask = (1U << egg_log2_up(site.size)) - 1;
+  for (uint32_t first = 0; first < places; first += SitePlan::most_places(site)) {
+    const uint32_t here = std::min(SitePlan::most_places(site), places - first);
+    ForwardArgs args = forward_args(e.batch);
+    args.op_count = static_cast<uint32_t>(plan_.sites.behind[site.number].size());
+    args.tokens = 1;
+    args.members_per_stream = 2 * site.site.draws;
+    args.rows = here * args.members_per_stream;
+    args.first_entry = first_target + first;
+    args.state_stride = kLossBytes;
+    args.kept_bytes = plan_.sites.kept_bytes;
+    args.move = {places_of(e, site, begin, first), plan_.sites.first_kept(begin) + first, orthogonal, row_mask,
+                 site.site.amplitude};
+    run_forward(args, {behind_ops_[site.number], draw_losses_, other_draw_losses_, kept_, within_pace_});
+    SiteErrorArgs errors{};
+    errors.places = args.move.places;
+    errors.error_bytes = SitePlan::error_bytes(site);
+    errors.first_error = plan_.sites.first_error(site, begin) + size_t{first} * errors.error_bytes;
+    errors.first_target = args.first_entry;
+    errors.size = site.size;
+    errors.row_mask = row_mask;
+    errors.draws = site.site.draws;
+    errors.orthogonal = orthogonal;
+    errors.shift = site.site.shift;
+    run_pieces(divide_up(here, kSimdgroups), site_errors_pace_, true, [&](uint32_t group, uint32_t last) {
+      errors.first = group * kSimdgroups;
+      errors.end = std::min(here, last * kSimdgroups);
+      return run(Kernel::kSiteErrors, last - group, 16, errors,
+                 {{kBindTargets, targets_.get()}, {kBindStates, draw_losses_.get()}, {kBindErrors, errors_.get()}});
+    });
   }
 }
 
@@ -99,7 +142,6 @@ void MetalSession::run_site_votes(const egg_update& u) {
   args.pieces = jobs.pieces;
   args.shares = memory_.vote_shares;
   args.kept_bytes = plan_.sites.kept_bytes;
-  args.error_bytes = plan_.sites.error_bytes;
   run_pieces(uint64_t{args.pieces} * args.shares, site_votes_pace_, true, [&](uint32_t first, uint32_t end) {
     args.first_group = first;
     return run(Kernel::kSiteVotes, end - first, kSiteVoteMemory, args,
@@ -131,21 +173,23 @@ void MetalSession::find_site_stds(const egg_update& u) {
   }
 }
 
-// Tables: the rows that places read, those of many reads behind the others, in pieces.
-void MetalSession::run_site_rows(const egg_update& u) {
+// The site's tables: the rows that places read, those of many reads behind the others, in pieces.
+void MetalSession::run_site_rows(const egg_update& u, const SiteShape& site) {
   const SitePlan& sites = plan_.sites;
   auto* const reads = of<uint32_t>(site_reads_);
   auto* const pieces = of<VotedRow>(site_pieces_);
+  const double moment = error_moment(u.sites[site.number], static_cast<int32_t>(site.size));
+  const uint64_t first_error = sites.first_error(site, site.first_stream);
+  const uint32_t stride = padded(site.size, kBlock);
+  const uint32_t error_bytes = SitePlan::error_bytes(site);
   std::vector<VotedRow> rows;
   std::vector<VotedRow> cut;
   uint32_t read_count = 0;
   uint32_t piece_count = 0;
   for (uint32_t t = 0; t < sites.tables.size(); ++t) {
     const SiteTable& table = sites.tables[t];
-    if (!is_chosen(u, table.job.param)) continue;
-    const SiteShape& site = sites.shapes[table.site];
-    const double moment = error_moment(u.sites[site.number], static_cast<int32_t>(site.size));
-    list_reads(table, u.batch);
+    if (table.site != site.number || !is_chosen(u, table.job.param)) continue;
+    list_reads(table, site, u.batch);
     for (size_t begin = 0, end = 0; begin < reads_.size(); begin = end) {
       VotedRow row{read_count, 0, t, reads_[begin].row, 0};
       for (end = begin; end < reads_.size() && reads_[end].row == row.row; ++end)
@@ -170,7 +214,7 @@ void MetalSession::run_site_rows(const egg_update& u) {
   rows.insert(rows.end(), cut.begin(), cut.end());
   write(site_rows_, rows);
   run_pieces(piece_count, site_pieces_pace_, true, [&](uint32_t first, uint32_t end) {
-    const SitePieceArgs args{first, end, padded_size(sites), sites.error_bytes};
+    const SitePieceArgs args{first_error, first, end, stride, error_bytes};
     return run(Kernel::kSitePieces, divide_up(end - first, kSimdgroups), 16, args,
                {{kBindVotedRows, site_pieces_.get()},
                 {kBindRowVoters, site_reads_.get()},
@@ -178,7 +222,7 @@ void MetalSession::run_site_rows(const egg_update& u) {
                 {kBindVotes, piece_votes_.get()}});
   });
   run_pieces(rows.size(), site_rows_pace_, false, [&](uint32_t first, uint32_t end) {
-    const SiteRowArgs args{rule_shape(), first, end, first_cut, padded_size(sites), sites.error_bytes};
+    const SiteRowArgs args{rule_shape(), first_error, first, end, first_cut, stride, error_bytes};
     return run(Kernel::kSiteRows, args.rule.groups, 16, args,
                {{kBindRuleNodes, rule_nodes_.get()},
                 {kBindSlotNodes, slot_nodes_.get()},
@@ -196,19 +240,16 @@ void MetalSession::run_site_rows(const egg_update& u) {
 }
 
 // Leaves in reads_ who reads which row of a table, by row.
-void MetalSession::list_reads(const SiteTable& table, const egg_batch& batch) {
-  const SitePlan& sites = plan_.sites;
-  const SiteShape& site = sites.shapes[table.site];
-  const uint8_t* const scored = scored_.data() + sites.first_kept(site);
+void MetalSession::list_reads(const SiteTable& table, const SiteShape& site, const egg_batch& batch) {
+  const uint8_t* const scored = scored_.data() + plan_.sites.first_kept(site.first_stream);
   const size_t in_batch = size_t{site.first_stream} * site.tokens;
-  const auto first_row = static_cast<uint32_t>(sites.rows_before(site.number));
   reads_.clear();
   for (const int32_t index : table.reads) {
     const size_t stride = index == 0 ? 1 : plan_.program->index_count;
     const uint32_t* const from = (index == 0 ? batch.inputs : batch.rows + (index - 1)) + in_batch * stride;
     for (uint32_t p = 0; p < site.places(); ++p) {
       const uint32_t row = from[p * stride];
-      if (scored[p] != 0 && row != EGG_NO_ROW) reads_.push_back({row, first_row + p});
+      if (scored[p] != 0 && row != EGG_NO_ROW) reads_.push_back({row, p});
     }
   }
   sort_by_row(reads_, sorted_reads_, table.job.count / table.job.cols, [](const SiteRead& read) { return read.row; });

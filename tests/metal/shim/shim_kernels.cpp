@@ -14,9 +14,9 @@
 
 namespace eggroll::metal {
 
-const ShimKernel kShimKernels[8] = {Adapter<&::forward>::kKernel,     Adapter<&::votes>::kKernel,
-                                    Adapter<&::rule>::kKernel,        Adapter<&::masked>::kKernel,
-                                    Adapter<&::draws>::kKernel,       Adapter<&::site_votes>::kKernel,
-                                    Adapter<&::site_pieces>::kKernel, Adapter<&::site_rows>::kKernel};
+const ShimKernel kShimKernels[9] = {
+    Adapter<&::forward>::kKernel,    Adapter<&::votes>::kKernel,       Adapter<&::rule>::kKernel,
+    Adapter<&::masked>::kKernel,     Adapter<&::draws>::kKernel,       Adapter<&::site_errors>::kKernel,
+    Adapter<&::site_votes>::kKernel, Adapter<&::site_pieces>::kKernel, Adapter<&::site_rows>::kKernel};
 
 }  // namespace eggroll::metal

@@ -20,7 +20,7 @@ struct ShimKernel {
   void (*run)(const ShimCall& call, uint32_t simdgroup, uint32_t lane);
 };
 // The index is an enum Kernel.
-extern const ShimKernel kShimKernels[8];
+extern const ShimKernel kShimKernels[9];
 // Kernel::kForward on int8 matrix units.
 extern const ShimKernel kShimInt8Forward;
 

@@ -3,7 +3,11 @@
 #ifndef EGGROLL_METAL_DRAW_H
 #define EGGROLL_METAL_DRAW_H
 
-#include "eggroll/noise.h"
+// Metal lacks this macro of stdint.h.
+#ifndef INT32_C
+#define INT32_C(x) x
+#endif
+#include "eggroll/draws.h"
 #include "layout.h"
 
 using namespace metal;
@@ -39,12 +43,25 @@ inline T own_of_device(device const T& from) {
   return from;
 }
 
+// A sum over lanes of numbers below 2^48.
+inline uint64_t sum_of_lanes(uint64_t x) {
+  const uint64_t high = simd_sum(static_cast<uint32_t>(x >> 24));
+  return (high << 24) + simd_sum(static_cast<uint32_t>(x) & 0xffffffu);
+}
+
 // The job that a piece is of.
 template <class Job>
 inline uint32_t job_of(constant Job* jobs, uint32_t count, uint32_t piece) {
   uint32_t job = 0;
   while (job + 1 < count && jobs[job + 1].first <= piece) ++job;
   return job;
+}
+
+// Of a draw, or of the signs of orthogonal ones: see egg_draw_key. place: counted from the first of these.
+inline uint64_t place_key(Places places, uint32_t place, uint32_t draw) {
+  const uint32_t at = places.first + place;
+  return egg_draw_key(places.seed, places.step, places.stream + at / places.tokens, places.site, at % places.tokens,
+                      draw);
 }
 
 inline uint64_t draw_key(NoiseArgs args, uint32_t pair, uint32_t param, uint32_t side, uint32_t rank) {

@@ -3,11 +3,6 @@
 #include <metal_stdlib>
 
 #include "draw.h"
-// Metal lacks this macro of stdint.h.
-#ifndef INT32_C
-#define INT32_C(x) x
-#endif
-#include "eggroll/draws.h"
 #include "float32.h"
 
 // Multiplies 2^log2_n values by the Hadamard matrix. A lane has every 32nd of them, before and after.
@@ -34,19 +29,13 @@ inline int32_t log2_of(uint32_t sum, device const uint32_t* log2_q24) {
   return egg_log2_q16(uint64_t(sum) << zeros, log2_q24) - zeros * 65536;
 }
 
-// A sum over lanes of numbers below 2^48.
-inline uint64_t sum_of_lanes(uint64_t x) {
-  const uint64_t high = simd_sum(static_cast<uint32_t>(x >> 24));
-  return (high << 24) + simd_sum(static_cast<uint32_t>(x) & 0xffffffu);
-}
-
 // loss_tables: the loss's own, then one whose exponentials are those of draws.
 EGG_KERNEL draws(EGG_ARGUMENTS(DrawArgs), EGG_BUFFER(const egg_loss_tables, loss_tables, kBindLossTables),
                  EGG_BUFFER(const uint32_t, targets, kBindTargets), EGG_BUFFER(const int8_t, kept, kBindKept),
                  EGG_BUFFER(uint8_t, errors, kBindErrors), EGG_THREAD) {
   const uint32_t place = args.first + group * args.at_once + simdgroup;
   if (simdgroup >= args.at_once || place >= args.end) return;
-  device uint8_t* row = errors + uint64_t(args.first_row + place) * args.error_bytes;
+  device uint8_t* row = errors + args.first_error + uint64_t(place) * args.error_bytes;
   device int16_t* error = reinterpret_cast<device int16_t*>(row);
   device uint64_t* squares = reinterpret_cast<device uint64_t*>(row + args.error_bytes - kSquareBytes);
   const uint32_t padded_size = padded(args.size, kBlock);
@@ -61,8 +50,7 @@ EGG_KERNEL draws(EGG_ARGUMENTS(DrawArgs), EGG_BUFFER(const egg_loss_tables, loss
   device const int8_t* logits = kept + uint64_t(args.first_kept + place) * args.kept_bytes + args.logits;
   device const uint32_t* exp2_of = &loss_tables[1].exp2_q30[0];
   device const uint32_t* log2_q24 = &loss_tables[1].log2_q24[0];
-  const uint64_t key =
-      egg_draw_key(args.seed, args.step, args.stream + place / args.tokens, args.site, place % args.tokens, 0);
+  const uint64_t key = place_key(own(args.places), place, 0);
 
   int32_t largest = -127;
   for (uint32_t i = lane; i < args.size; i += kLanes) largest = max(largest, static_cast<int32_t>(logits[i]));
@@ -107,4 +95,38 @@ EGG_KERNEL draws(EGG_ARGUMENTS(DrawArgs), EGG_BUFFER(const egg_loss_tables, loss
   }
   sum = sum_of_lanes(sum);
   if (lane == 0) *squares = sum;
+}
+
+// Errors of draws within the program, from the losses of their members: a simdgroup has a place. losses: records of
+// kLossBytes, (places, draws, 2).
+EGG_KERNEL site_errors(EGG_ARGUMENTS(SiteErrorArgs), EGG_BUFFER(const uint32_t, targets, kBindTargets),
+                       EGG_BUFFER(const int64_t, losses, kBindStates), EGG_BUFFER(uint8_t, errors, kBindErrors),
+                       EGG_THREAD) {
+  const uint32_t place = args.first + group * kSimdgroups + simdgroup;
+  if (place >= args.end) return;
+  device uint8_t* row = errors + args.first_error + uint64_t(place) * args.error_bytes;
+  device int16_t* error = reinterpret_cast<device int16_t*>(row);
+  const Places places = own(args.places);
+  const uint64_t key = place_key(places, place, 0);
+  const uint32_t offset = egg_draw_offset(key);
+  const int64_t limit = egg_draw_limit(args.draws);
+  device const int64_t* loss = losses + uint64_t(place) * args.draws * 2 * (kLossBytes / 8);
+  const bool scored = targets[args.first_target + place] != 0xffffffffu;  // EGG_NO_TARGET
+  uint64_t squares = 0;
+  for (uint32_t i = lane; i < padded(args.size, kBlock); i += kLanes) {
+    int32_t sum = 0;
+    for (uint32_t k = 0; k < args.draws && scored && i < args.size; ++k) {
+      const int64_t difference = loss[(2 * k + 1) * (kLossBytes / 8)] - loss[2 * k * (kLossBytes / 8)];
+      const int32_t d = static_cast<int32_t>(min(limit, max(-limit, difference)));
+      const uint32_t bit = args.orthogonal != 0 ? egg_hadamard_bit((k + offset) & args.row_mask, i)
+                                                : egg_draw_bit(place_key(places, place, k + 1), i);
+      sum += bit != 0 ? -d : d;
+    }
+    if (args.orthogonal != 0 && egg_draw_bit(key, i) != 0) sum = -sum;
+    const int32_t found = egg_draw_error(sum, args.shift);
+    error[i] = static_cast<int16_t>(found);
+    squares += static_cast<uint64_t>(found * found);
+  }
+  squares = sum_of_lanes(squares);
+  if (lane == 0) *reinterpret_cast<device uint64_t*>(row + args.error_bytes - kSquareBytes) = squares;
 }

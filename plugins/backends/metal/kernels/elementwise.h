@@ -96,6 +96,28 @@ inline void run_keep_value(thread const Tile& tile, constant DeviceOp& op) {
   }
 }
 
+// What a draw's member reads of its place: a value as it was kept, or, that of the site, as the draw has moved it.
+inline void run_take_value(thread const Tile& tile, constant DeviceOp& op) {
+  const MoveArgs move = own(tile.args->move);
+  for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
+    const uint32_t place = tile.row_of_call(row) / tile.args->members_per_stream;
+    const uint32_t draw = tile.row_of_call(row) % tile.args->members_per_stream / 2;
+    const uint64_t key = place_key(move.places, place, move.orthogonal != 0 ? 0 : draw + 1);
+    const uint32_t hadamard_row = (draw + egg_draw_offset(key)) & move.row_mask;
+    device const int8_t* from = tile.kept + uint64_t(move.first_kept + place) * tile.args->kept_bytes + op.state;
+    for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
+      Four four = load_bytes(from, u);
+      for (uint32_t i = 0; i < 4 && op.attr != 0; ++i) {
+        const uint32_t channel = 4 * u + i;
+        const uint32_t by_row = move.orthogonal != 0 ? egg_hadamard_bit(hadamard_row, channel) : 0;
+        const int32_t sign = (egg_draw_bit(key, channel) ^ by_row) != 0 ? -tile.sign(row) : tile.sign(row);
+        if (channel < op.out.size) four.at[i] += sign * move.amplitude;
+      }
+      store(tile, op.out, row, u, four);
+    }
+  }
+}
+
 // Adds four channels of a table's row as the member sees it. Of each draw of side A it makes the one value that it
 // takes.
 inline Four with_table_row(thread const Tile& tile, constant DeviceOp& op, uint32_t row, uint32_t u, uint32_t table_row,

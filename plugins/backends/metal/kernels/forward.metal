@@ -17,6 +17,8 @@ inline void run_op(thread const Tile& tile, constant DeviceOp& op) {
       return run_load_state(tile, op);
     case kKeepValue:
       return run_keep_value(tile, op);
+    case kTakeValue:
+      return run_take_value(tile, op);
 #define EGG_RUN_OP(code, name, ...) \
   case EGG_OP_##code:               \
     return run_##name(tile, op);

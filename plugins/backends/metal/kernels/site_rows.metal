@@ -24,7 +24,7 @@ EGG_KERNEL site_pieces(EGG_ARGUMENTS(SitePieceArgs), EGG_BUFFER(const VotedRow, 
   if (i >= args.end) return;
   const VotedRow piece = own_of_device(pieces[i]);
   for (uint32_t word = lane; word < args.stride / 4; word += kLanes) {
-    const Four sums = sum_of_errors(piece, word, args.error_bytes, errors, reads);
+    const Four sums = sum_of_errors(piece, word, args.error_bytes, errors + args.first_error, reads);
     for (uint32_t k = 0; k < 4; ++k) votes[uint64_t(i) * args.stride + 4 * word + k] = sums.at[k];
   }
 }
@@ -46,7 +46,7 @@ EGG_KERNEL site_rows(EGG_ARGUMENTS(SiteRowArgs), EGG_CONSTANTS(RuleNode, nodes, 
     for (uint32_t word = lane; word < args.stride / 4; word += kLanes) {
       int64_t votes[4] = {0, 0, 0, 0};
       if (i < args.first_cut) {
-        const Four sums = sum_of_errors(row, word, args.error_bytes, errors, reads);
+        const Four sums = sum_of_errors(row, word, args.error_bytes, errors + args.first_error, reads);
         for (uint32_t k = 0; k < 4; ++k) votes[k] = sums.at[k];
       } else {
         for (uint32_t p = 0; p < row.pairs; ++p) {

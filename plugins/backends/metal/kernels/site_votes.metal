@@ -16,13 +16,13 @@ EGG_KERNEL site_votes(EGG_ARGUMENTS(SiteVoteArgs), EGG_CONSTANTS(SiteVoteJob, jo
   const uint32_t begin = min(job.places, share * share_places);
   const uint32_t end = min(job.places, begin + share_places);
   device int64_t* out = votes_of_shares + share * args.cells;
-  device const uint8_t* rows = errors + uint64_t(job.first_row) * args.error_bytes;
+  device const uint8_t* rows = errors + job.first_error;
   if (job.vector != 0) {
     const uint32_t i = piece * kThreads + thread_number;
     if (i >= job.rows) return;
     int64_t sum = 0;
     for (uint32_t p = begin; p < end; ++p) {
-      sum += reinterpret_cast<device const int16_t*>(rows + uint64_t(p) * args.error_bytes)[i];
+      sum += reinterpret_cast<device const int16_t*>(rows + uint64_t(p) * job.error_bytes)[i];
     }
     out[job.cells + i] = sum;
     return;
@@ -45,7 +45,7 @@ EGG_KERNEL site_votes(EGG_ARGUMENTS(SiteVoteArgs), EGG_CONSTANTS(SiteVoteJob, jo
       const uint32_t p = done + i / kBlock;
       const uint32_t channel = i % kBlock;
       device const int8_t* record = kept + uint64_t(job.first_kept + p) * args.kept_bytes;
-      es[i] = reinterpret_cast<device const int16_t*>(rows + uint64_t(p) * args.error_bytes)[first_row + channel];
+      es[i] = reinterpret_cast<device const int16_t*>(rows + uint64_t(p) * job.error_bytes)[first_row + channel];
       xs[i] = record[job.input + first_col + channel];
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);

@@ -36,7 +36,9 @@ struct Tile {
   uint32_t quad_lane() const { return lane % 4; }
   uint32_t row_of_call(uint32_t row) const { return args->first_row + number * kTileRows + row; }
   // The first entry of a row's stream in the streams' lists.
-  uint64_t stream(uint32_t row) const { return uint64_t(row_of_call(row) / args->members_per_stream) * args->tokens; }
+  uint64_t stream(uint32_t row) const {
+    return args->first_entry + uint64_t(row_of_call(row) / args->members_per_stream) * args->tokens;
+  }
   int32_t sign(uint32_t row) const { return row % 2 == 0 ? 1 : -1; }
 
   device const int8_t* noise(uint32_t row, uint32_t at) const {
