@@ -1,4 +1,4 @@
-// A session's work on sites: streams that run the unperturbed model, draws at its logits, and votes with errors.
+// A session's work on sites: streams that run the unperturbed model, draws at its logits and within, votes with errors.
 #include <algorithm>
 #include <cstring>
 
