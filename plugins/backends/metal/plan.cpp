@@ -192,10 +192,10 @@ class Planner {
     job.rows = param.vector ? param.cols : param.rows;
     job.cols = param.vector ? 1 : param.cols;
     // Places are fewer than 2^32: the errors of as many would take more memory than any Mac has.
-    job.first_kept = sites.first_kept(site.first_stream);
-    job.first_error = sites.first_error(site, site.first_stream);
+    job.first_kept = sites.first_kept(site.own_first);
+    job.first_error = sites.first_error(site, site.own_first);
     job.error_bytes = SitePlan::error_bytes(site);
-    job.places = static_cast<uint32_t>(site.places());
+    job.places = static_cast<uint32_t>(site.own_end() - site.own_begin());
     for (uint32_t r = 0; r < read_count; ++r) {
       job.cells = param.cells + r * count;
       job.squares = squares + r * job.cols;

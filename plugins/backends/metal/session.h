@@ -31,6 +31,8 @@ class MetalSession : public Session {
   void evaluate(const egg_evaluate& arguments) override;
   void update(const egg_update& arguments) override;
   void infer(const egg_infer& arguments) override;
+  void get_site_part(const egg_site_part& part) override;
+  void add_site_part(const egg_site_part& part) override;
 
  private:
   using Memory = std::unique_ptr<Buffer>;
@@ -78,6 +80,8 @@ class MetalSession : public Session {
   // What moves the parameters that have votes for all of their rows; then the rows of masked tables that were read.
   void run_votes(const egg_update& update);
   void run_site_votes(const egg_update& update);
+  void make_site_votes(const egg_update& update);
+  void add_votes_of_others();
   void find_site_stds(const egg_update& update);
   void run_rule(const egg_update& update);
   void run_masked_votes(const egg_update& update);
@@ -137,18 +141,19 @@ class MetalSession : public Session {
   Memory other_draw_losses_;
   Pace evaluate_pace_;  // in tokens of tiles
   Pace infer_pace_;
-  Pace votes_pace_;              // in threadgroups
-  Pace rule_pace_;               // in pieces
-  Pace masked_pace_;             // in rows
-  Pace streams_pace_;            // as evaluate_pace_
-  Pace draws_pace_;              // in threadgroups
-  Pace within_pace_;             // as evaluate_pace_
-  Pace site_errors_pace_;        // in threadgroups
-  Pace site_votes_pace_;         // likewise
-  Pace site_pieces_pace_;        // in pieces
-  Pace site_rows_pace_;          // in rows
-  RowVoters find_voters_;        // keeps its memory from step to step
-  std::vector<uint8_t> scored_;  // by place of streams of sites
+  Pace votes_pace_;                           // in threadgroups
+  Pace rule_pace_;                            // in pieces
+  Pace masked_pace_;                          // in rows
+  Pace streams_pace_;                         // as evaluate_pace_
+  Pace draws_pace_;                           // in threadgroups
+  Pace within_pace_;                          // as evaluate_pace_
+  Pace site_errors_pace_;                     // in threadgroups
+  Pace site_votes_pace_;                      // likewise
+  Pace site_pieces_pace_;                     // in pieces
+  Pace site_rows_pace_;                       // in rows
+  RowVoters find_voters_;                     // keeps its memory from step to step
+  std::vector<uint8_t> scored_;               // by place of streams of sites
+  std::vector<std::vector<int64_t>> others_;  // by site: votes of other sessions' streams, as in egg_site_part
   std::vector<SiteRead> reads_;
   std::vector<SiteRead> sorted_reads_;
 };

@@ -134,6 +134,13 @@ void MetalSession::draw_within(const egg_evaluate& e, const SiteShape& site, uin
 
 // Matrices and vectors: their votes, and the deviations that follow from the inputs' squares, in double precision.
 void MetalSession::run_site_votes(const egg_update& u) {
+  make_site_votes(u);
+  add_votes_of_others();
+  find_site_stds(u);
+}
+
+// Of the session's own streams.
+void MetalSession::make_site_votes(const egg_update& u) {
   const JobList<SiteVoteJob> jobs = plan_.sites.votes.chosen(u);
   write(site_vote_jobs_, jobs.jobs);
   SiteVoteArgs args{};
@@ -150,7 +157,66 @@ void MetalSession::run_site_votes(const egg_update& u) {
                 {kBindErrors, errors_.get()},
                 {kBindVotes, votes_.get()}});
   });
-  find_site_stds(u);
+}
+
+// To those of the first share and of the first op that reads the parameter.
+void MetalSession::add_votes_of_others() {
+  auto* const votes = of<int64_t>(votes_);
+  for (const SiteVoter& voter : plan_.sites.voters) {
+    if (others_.empty() || others_[voter.site].empty()) continue;
+    const SummedVoter& summed = plan_.sites.shapes[voter.site].summed_voter(voter.param);
+    const std::vector<int64_t>& others = others_[voter.site];
+    int64_t* to = votes + plan_.places[voter.param].cells;
+    for (size_t i = summed.first_vote; i < summed.first_square(); ++i) *to++ += others[i];
+    to = votes + voter.squares;
+    for (size_t i = summed.first_square(); i < summed.end(); ++i) *to++ += others[i];
+  }
+  others_.clear();
+}
+
+void MetalSession::get_site_part(const egg_site_part& part) {
+  const SitePlan& sites = plan_.sites;
+  const SiteShape& site = sites.shapes[part.site];
+  if (part.errors != nullptr) {
+    const uint8_t* row = of<uint8_t>(errors_) + sites.first_error(site, part.first_stream);
+    const size_t places = size_t{part.streams} * site.tokens;
+    for (size_t p = 0; p < places; ++p, row += SitePlan::error_bytes(site)) {
+      std::memcpy(part.errors + p * site.size, row, site.size * sizeof(int16_t));
+    }
+    std::copy_n(scored_.data() + sites.first_kept(part.first_stream), places, part.perturbed);
+  }
+  if (part.votes == nullptr) return;
+  make_site_votes(egg_update{});  // of all parameters
+  std::fill_n(part.votes, site.votes(), int64_t{0});
+  for (const SiteVoter& voter : sites.voters) {
+    if (voter.site != part.site) continue;
+    const SummedVoter& summed = site.summed_voter(voter.param);
+    const auto add = [&](size_t cells, size_t count, int64_t* to) {
+      for (size_t s = 0; s < memory_.vote_shares; ++s) {
+        const int64_t* from = of<int64_t>(votes_) + s * plan_.cells + cells;
+        for (size_t i = 0; i < voter.reads * count; ++i) to[i % count] += from[i];
+      }
+    };
+    add(plan_.places[voter.param].cells, summed.first_square() - summed.first_vote, part.votes + summed.first_vote);
+    if (voter.columns > 0) add(voter.squares, voter.columns, part.votes + summed.first_square());
+  }
+}
+
+void MetalSession::add_site_part(const egg_site_part& part) {
+  const SitePlan& sites = plan_.sites;
+  const SiteShape& site = sites.shapes[part.site];
+  if (part.errors != nullptr) {
+    uint8_t* row = of<uint8_t>(errors_) + sites.first_error(site, part.first_stream);
+    const size_t places = size_t{part.streams} * site.tokens;
+    for (size_t p = 0; p < places; ++p, row += SitePlan::error_bytes(site)) {
+      std::memcpy(row, part.errors + p * site.size, site.size * sizeof(int16_t));
+    }
+    std::copy_n(part.perturbed, places, scored_.data() + sites.first_kept(part.first_stream));
+  }
+  if (part.votes == nullptr) return;
+  others_.resize(sites.shapes.size());
+  others_[part.site].resize(site.votes());
+  for (size_t i = 0; i < site.votes(); ++i) others_[part.site][i] += part.votes[i];
 }
 
 void MetalSession::find_site_stds(const egg_update& u) {
