@@ -30,8 +30,9 @@ class InspectTest : public CliTest {
 
 TEST_F(InspectTest, VersionNamesAbiAndSpec) {
   const std::string text = output_of({"--version"});
-  EXPECT_TRUE(std::regex_match(
-      text, std::regex("eggroll [0-9.]+ \\(([0-9a-f]+(-dirty)?|unknown)\\), plugin ABI 0\\.9, spec [0-9a-f]{16}\n")))
+  const std::string abi = std::to_string(EGG_ABI_MAJOR) + "[.]" + std::to_string(EGG_ABI_MINOR);
+  EXPECT_TRUE(std::regex_match(text, std::regex("eggroll [0-9.]+ \\(([0-9a-f]+(-dirty)?|unknown)\\), plugin ABI " +
+                                                abi + ", spec [0-9a-f]{16}\n")))
       << text;
   EXPECT_THAT(text, HasSubstr(hex64(EGG_SPEC_HASH)));
 }
