@@ -70,7 +70,7 @@ TEST_F(CompletionTest, OffersCommandsOptionsGroupsAndKeys) {
   EXPECT_THAT(completed({"run", "optimizer=es_adamw", "optimizer.beta"}),
               ElementsAre("optimizer.beta1=", "optimizer.beta2="));
   EXPECT_THAT(completed({"run", "optimizer.schedule.p"}), ElementsAre("optimizer.schedule.plateau."));
-  EXPECT_THAT(completed({"run", "experiment=english"}), ElementsAre("experiment=english", "experiment=english_gpu"));
+  EXPECT_THAT(completed({"run", "experiment=tables"}), ElementsAre("experiment=tables", "experiment=tables_gpu"));
   EXPECT_THAT(completed({"run", "+train.st"}), ElementsAre("+train.steps="));
   EXPECT_THAT(completed({"run", "++optimizer.schedule.p"}), ElementsAre("++optimizer.schedule.plateau."));
   EXPECT_THAT(completed({"sweep", "~mod"}), ElementsAre("~model.", "~model="));
