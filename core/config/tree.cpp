@@ -192,6 +192,10 @@ std::string real_text(double value) {
 }
 
 std::string missing_path(const ConfigNode& root, const std::string& path) {
+  if (path == "perturb.tables") {
+    return "perturb.tables is no key any more, because sites took the place of joint tables; leave it out, or draw at "
+           "the logits, as experiment=tables does (a run that has it goes on only with the eggroll that began it)";
+  }
   std::string parent;
   std::string rest = path;
   const ConfigNode* node = &root;

@@ -69,8 +69,6 @@ std::vector<OpCase> cases_embed() {
         ++split;
         test.scenario.noise.rank = rank;
         test.scenario.masked = true;
-        test.scenario.joint = split % 2 == 0;
-        test.scenario.noise.sigma_joint_shift = static_cast<int32_t>(split % 4);
         test.scenario.split = split % 3 == 0 ? split : 0;
         for (Action& action : test.scenario.actions) {
           if (action.kind != ActionKind::kUpdate) continue;
@@ -80,18 +78,6 @@ std::vector<OpCase> cases_embed() {
       }
     }
   }
-  // The table that leads a sum need not be the first.
-  OpCase& late = cases.add("joint, the longest context first", [=](ProgramBuilder& program) {
-    Value sum;
-    for (const int32_t tokens : {3, 2, 1}) {
-      const std::string name = std::to_string(tokens);
-      const Index index = program.index(tokens, 64);
-      sum = program.embed("out" + name, program.matrix("rows" + name, 64, 21, 16), index, sum);
-    }
-    keep(program, sum);
-  });
-  late.scenario.masked = true;
-  late.scenario.joint = true;
   // A table that a linear reads as well is voted on by all.
   cases
       .add("masked, with a tied head",

@@ -44,7 +44,6 @@ class ScenarioGenerator {
     const int32_t least = std::max(0, EGG_LINEAR_GUARD_BITS - test_.program.fixed_point);
     noise.sigma_shift = draws_.one_in(4) ? least : random_shift(least);
     noise.sigma_vector_shift = draws_.one_in(4) ? 0 : random_shift(0);
-    noise.sigma_joint_shift = draws_.one_in(4) ? 0 : random_shift(0);
   }
 
   // As the configuration lets it be: at most 12.
@@ -79,7 +78,6 @@ class ScenarioGenerator {
     scenario_.no_target = draws_.below(4) * 2;
     scenario_.reset = draws_.below(3) * 7;
     scenario_.masked = draws_.one_in(2);
-    scenario_.joint = scenario_.masked && draws_.one_in(2);
     scenario_.split = draws_.one_in(3) ? 1 + draws_.below(1000) : 0;
     const uint32_t actions = 2 + draws_.below(6);
     for (uint32_t i = 0; i < actions; ++i) add_random_action();

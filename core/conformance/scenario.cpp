@@ -109,7 +109,7 @@ std::vector<egg_voters> voters_of(const Program& program, const Scenario& scenar
   const uint32_t pairs = scenario.population / 2;
   std::vector<egg_voters> voters;
   for (uint32_t i = 0; i < program.params().size(); ++i) {
-    egg_voters own{0, pairs, 0, 0};
+    egg_voters own{0, pairs, 0};
     if (scenario.split != 0) {
       Draws draws(scenario.split, i);
       own.first_pair = draws.below(pairs);
@@ -118,7 +118,6 @@ std::vector<egg_voters> voters_of(const Program& program, const Scenario& scenar
     own.masked = scenario.masked && program.params()[i].perturbed != 0 && is_table(program.view(), i) ? 1 : 0;
     voters.push_back(own);
   }
-  if (scenario.masked && scenario.joint) join_tables(program.view(), voters);
   return voters;
 }
 
@@ -361,7 +360,6 @@ std::string text(const Scenario& scenario) {
       noise.sigma_shift, noise.sigma_vector_shift, noise.seed,
       noise.source == EGG_NOISE_TABLE ? fmt::format(", table_log2 {}", noise.table_log2) : "");
   if (scenario.masked) text += "tables are voted on by the pairs that read them\n";
-  if (scenario.joint) text += "tables that add up to one value share a perturbation\n";
   if (scenario.split != 0) text += fmt::format("each parameter has a range of pairs, drawn from {}\n", scenario.split);
   for (size_t i = 0; i < scenario.actions.size(); ++i) {
     text += fmt::format("action {}: {}\n", i, action_text(scenario.actions[i]));

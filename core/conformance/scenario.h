@@ -60,7 +60,6 @@ struct Scenario {
   uint32_t no_target = 5;  // one token in this number is not scored; 0: all are
   uint32_t reset = 6;      // one token in this number resets its stream; 0: none
   bool masked = false;     // tables are voted on by the pairs that read them
-  bool joint = false;      // and those whose rows add up to one value share a perturbation; for masked ones alone
   uint32_t split = 0;      // 0: all pairs perturb all parameters; else what draws each parameter's own range of pairs
   std::vector<Action> actions;
 };

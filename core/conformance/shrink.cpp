@@ -324,7 +324,6 @@ void simpler_scenario(Candidates& cases, const RandomCase& test) {
     });
   }
   if (scenario.no_target != 0) edit_scenario(cases, test, [](Scenario& s) { s.no_target = 0; });
-  if (scenario.joint) edit_scenario(cases, test, [](Scenario& s) { s.joint = false; });
   if (scenario.masked) edit_scenario(cases, test, [](Scenario& s) { s.masked = false; });
   if (scenario.split != 0) edit_scenario(cases, test, [](Scenario& s) { s.split = 0; });
   if (scenario.reset != 0) edit_scenario(cases, test, [](Scenario& s) { s.reset = 0; });

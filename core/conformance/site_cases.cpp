@@ -199,7 +199,7 @@ bool take_voters(const egg_program& program, SiteRun& test) {
       looked_up += op.code == EGG_OP_EMBED ? 1U : 0U;
     }
     if (program.params[p].perturbed == 0 || of_sum == 0 || of_sum < readers || looked_up % readers != 0) continue;
-    test.voters[p] = {0, test.of_sites, is_table(program, p) ? 1 : 0, 0, static_cast<int32_t>(test.sites.size())};
+    test.voters[p] = {0, test.of_sites, is_table(program, p) ? 1 : 0, static_cast<int32_t>(test.sites.size())};
     any = true;
   }
   return any;
@@ -216,9 +216,9 @@ Transcript run_case(const BackendInstance& backend, const SiteCase& test, int th
   const Rule rule(*rule_builder.view());
   constexpr uint32_t kStreams = 41;
   constexpr uint32_t kOfSites = 36;
-  SiteRun of_case{program,  rule, {5, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 2, 2, 0, 0, 0}, {}, {}, kStreams,
+  SiteRun of_case{program,  rule, {5, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 2, 2, 0}, {}, {}, kStreams,
                   kOfSites, 4};
-  of_case.voters.assign(program.params().size(), egg_voters{kOfSites, kStreams - kOfSites, 0, 0});
+  of_case.voters.assign(program.params().size(), egg_voters{kOfSites, kStreams - kOfSites, 0});
   for (const SiteCase::Site& s : test.sites) {
     of_case.sites.push_back({number_of(program.view(), s.value),
                              s.orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT, s.draws, s.amplitude,
@@ -244,7 +244,7 @@ RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const Bac
                   of_sites + 1 + draws.below(4),
                   of_sites,
                   1 + draws.below(std::min(4U, most_tokens))};
-  of_case.voters.assign(view.param_count, egg_voters{of_sites, of_case.streams - of_sites, 0, 0});
+  of_case.voters.assign(view.param_count, egg_voters{of_sites, of_case.streams - of_sites, 0});
   const uint32_t first = draws.below(view.op_count);
   for (uint32_t i = 0; i < view.op_count && of_case.sites.empty(); ++i) {
     const egg_op& op = view.ops[(first + i) % view.op_count];

@@ -32,7 +32,7 @@ const std::vector<std::string> kCommon = {"name=trajectory",
                                           "noise.sigma_vector_shift=2"};
 
 // As it was before there were tables, so that the hashes of then still hold.
-const std::vector<std::string> kPlain = {"votes.masked=false", "perturb.tables=rows", "noise.distribution=gaussian"};
+const std::vector<std::string> kPlain = {"votes.masked=false", "noise.distribution=gaussian"};
 
 struct Preset {
   const char* name;
@@ -54,8 +54,7 @@ const std::vector<Preset> kModels = {
     {"gru_tables",
      {"model=gru_tables", "model.width=21", "model.vocab=61", "train.population=140",
       "model.context_tables=[{tokens: 2, rows: 64}, {tokens: 4, rows: 512}]",
-      "model.logit_tables=[{tokens: 1}, {tokens: 3, rows: 128}]", "votes.masked=true", "perturb.tables=joint",
-      "noise.sigma_joint_shift=1", "noise.distribution=rademacher",
+      "model.logit_tables=[{tokens: 1}, {tokens: 3, rows: 128}]", "votes.masked=true", "noise.distribution=rademacher",
       "perturb.groups=[{params: [embedding, \"context*\"], share: 0.4}, {params: [\"logit_context*\"], share: 0.4}, "
       "{params: [\"layer*\", norm_out.gain, head], share: 0.2}]"}},
     {"int8nativeformer with tables",
@@ -104,7 +103,6 @@ Trajectory make_trajectory(const Preset& model, const Preset& optimizer, const P
   add(kPlain);
   add(model.overrides);
   add(optimizer.overrides);
-  if (sites != nullptr) add({"perturb.tables=rows"});
   if (sites != nullptr) add(sites->overrides);
   return trajectory;
 }

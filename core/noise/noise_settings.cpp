@@ -15,7 +15,6 @@ egg_noise read_noise(Settings& settings, uint64_t seed, int32_t fixed_point) {
   noise.rank = settings.int32("rank", 1, 64);
   noise.sigma_shift = settings.int32("sigma_shift", 0, 12);
   noise.sigma_vector_shift = settings.int32("sigma_vector_shift", 0, 12);
-  noise.sigma_joint_shift = settings.int32("sigma_joint_shift", 0, 12);
   // linear shifts x*B by fixed_point + sigma_shift - EGG_LINEAR_GUARD_BITS, which may not be negative.
   if (fixed_point + noise.sigma_shift < EGG_LINEAR_GUARD_BITS) {
     const int32_t least = EGG_LINEAR_GUARD_BITS - fixed_point;

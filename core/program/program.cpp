@@ -34,44 +34,6 @@ bool is_table(const egg_program& program, uint32_t param) {
   return read;
 }
 
-void join_tables(const egg_program& program, std::vector<egg_voters>& voters) {
-  struct Lead {
-    int32_t param;
-    int32_t tokens;  // that a row of it takes
-  };
-  std::vector<Lead> leads;  // by sum
-  std::vector<int32_t> sum_of_value(program.value_count, -1);
-  std::vector<int32_t> sums(program.param_count, -1);
-  std::vector<bool> adds_to_two(program.param_count, false);
-  for (uint32_t i = 0; i < program.op_count; ++i) {
-    const egg_op& op = program.ops[i];
-    if (op.code != EGG_OP_EMBED) continue;
-    const auto param = static_cast<size_t>(op.param[0]);
-    int32_t sum = op.in[0] < 0 ? -1 : sum_of_value[static_cast<size_t>(op.in[0])];
-    if (sum < 0) {
-      sum = static_cast<int32_t>(leads.size());
-      leads.push_back({op.param[0], INT32_MAX});
-    }
-    Lead& lead = leads[static_cast<size_t>(sum)];
-    const int32_t tokens = op.attr == 0 ? 1 : program.indices[op.attr - 1].tokens;
-    if (tokens < lead.tokens) lead = {op.param[0], tokens};
-    sum_of_value[static_cast<size_t>(op.out)] = sum;
-    adds_to_two[param] = adds_to_two[param] || (sums[param] >= 0 && sums[param] != sum);
-    sums[param] = sum;
-  }
-  const auto may_join = [&](size_t param, size_t lead) {
-    const egg_voters& own = voters[param];
-    const egg_voters& first = voters[lead];
-    return own.masked != 0 && first.masked != 0 && own.site == 0 && first.site == 0 &&
-           own.first_pair == first.first_pair && own.pairs == first.pairs && !adds_to_two[param] && !adds_to_two[lead];
-  };
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (sums[i] < 0) continue;
-    const int32_t lead = leads[static_cast<size_t>(sums[i])].param;
-    if (may_join(i, static_cast<size_t>(lead))) voters[i].joint = lead + 1;
-  }
-}
-
 Program::Program(const egg_program& source) : view_(source) {
   validate_program(source);
   params_.assign(source.params, source.params + source.param_count);

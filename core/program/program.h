@@ -53,13 +53,6 @@ uint32_t state_bytes(const egg_program& program);  // per member
 // Whether only embeds read the parameter. If so, votes on a row can be limited to the pairs that read it.
 bool is_table(const egg_program& program, uint32_t param);
 
-// Joins the masked tables whose rows add up to one value: they share the perturbation of the lead (egg_voters). The
-// lead is the table whose row takes the fewest tokens, the first of several: wherever any of them has a row, it has
-// one, so that all of them vote on a perturbation that was there. voters: by parameter. A table keeps its own
-// perturbation if it adds to two values, or if its pairs differ from the lead's, or if the lead is not masked or adds
-// to two values.
-void join_tables(const egg_program& program, std::vector<egg_voters>& voters);
-
 // Throws Error unless the program is well formed: every value made once before it is read, every state stored once,
 // every parameter, table and index used, shapes and widths fitting, exactly one loss, at the end.
 void validate_program(const egg_program& program);

@@ -198,7 +198,7 @@ std::vector<int64_t> differences(std::span<const int64_t> losses) {
 
 std::vector<float> vote_stds(const std::vector<int8_t>& fitness, std::span<const egg_param> params,
                              const egg_noise& noise, std::span<const egg_voters> voters) {
-  const egg_voters all{0, static_cast<uint32_t>(fitness.size()), 0, 0};
+  const egg_voters all{0, static_cast<uint32_t>(fitness.size()), 0};
   // Groups are few: each range is added up once.
   std::map<std::pair<uint32_t, uint32_t>, int64_t> known;
   const auto known_squares_of = [&](const egg_voters& range) {

@@ -248,6 +248,10 @@ std::optional<BeginSettings> begin_settings_of(const ConfigNode& config) {
 }
 
 Learner::Learner(const ConfigNode& config, const Registry& registry) {
+  const char* const removed = "perturb.tables";
+  if (const ConfigNode* node = config.find(removed)) {
+    throw setting_error(removed, fmt::format("{}: {}", node->source().text(), missing_path(config, removed)));
+  }
   require_only(config, kConfigKeys);
   for (const auto& [section, keys] : kHostKeys) {
     if (const ConfigNode* node = config.find(section)) require_only(*node, keys);
@@ -282,14 +286,7 @@ Learner::Learner(const ConfigNode& config, const Registry& registry) {
     return is_set;
   });
   read_section(config, "perturb", [&](Settings& s) {
-    const bool joint = s.choice("tables", {"rows", "joint"}) == 1;
     Voting voting = assign_voters(*program, train, masked, read_groups(s));
-    if (joint && !masked) {
-      throw setting_error("tables",
-                          "tables is joint, expected rows where votes.masked is false, because only the readers of a "
-                          "joint table vote on it; set votes.masked=true");
-    }
-    if (joint) join_tables(program->view(), voting.voters);
     voters = std::move(voting.voters);
     group_streams = std::move(voting.group_streams);
     sites = std::move(voting.sites);
@@ -409,6 +406,7 @@ void check_section(const ConfigNode& config, const std::string& section) {
   if (section == "optimizer" && config.find("optimizer.average") == nullptr) return;
   if (config.find(section) == nullptr) return;
   read_section(config, section, [&](Settings& s) {
+    if (s.has("sigma_joint_shift")) s.integer("sigma_joint_shift", 0, 12);  // of noise, as earlier versions had it
     if (section == "train") read_train(s);
     if (section == "noise") read_noise(s, 0, kMostFixedPoint);
     if (section == "optimizer") read_average(s);

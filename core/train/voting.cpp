@@ -206,7 +206,7 @@ Voting assign_voters(const Program& program, const TrainSettings& train, bool ma
   const uint32_t pairs = train.population / 2;
   for (uint32_t i = 0; i < program.params().size(); ++i) {
     const bool is_masked = masked && program.params()[i].perturbed != 0 && is_table(program.view(), i);
-    voting.voters.push_back({0, pairs, is_masked ? 1 : 0, 0});
+    voting.voters.push_back({0, pairs, is_masked ? 1 : 0});
   }
   if (groups.empty()) return voting;
   std::vector<size_t> group_of = named_groups_of(program, groups);

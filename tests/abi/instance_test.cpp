@@ -254,7 +254,7 @@ TEST_F(BackendInstanceTest, AnUpdateOfAMaskedParameterTakesWhatAllMembersRead) {
   ProgramBuilder builder(200, 4, EGG_ROUND_NEAREST);
   const Index index = builder.index(2, 256);
   builder.loss(builder.embed("logits", builder.matrix("table", 256, 200, 16), index), 4096);
-  egg_voters voters{0, 4, 1, 0};
+  egg_voters voters{0, 4, 1};
   egg_session_spec spec{};
   spec.program = builder.view();
   spec.population = 8;
@@ -356,7 +356,7 @@ TEST(BackendSession, ThatWritesOutsideAPartOfASiteIsNamed) {
   const Value product = builder.linear("product", state, builder.matrix("w", 4, 5, 16), 4);
   builder.loss(builder.embed("logits", builder.matrix("table", 4, 4, 16), {}, product), 4096);
   const egg_program& program = *builder.view();
-  const egg_voters voters[] = {{0, 2, 0, 0, 1}, {0, 2, 1, 0, 1}};
+  const egg_voters voters[] = {{0, 2, 0, 1}, {0, 2, 1, 1}};
   const egg_site site{program.ops[program.op_count - 1].in[0], EGG_DRAWS_ORTHOGONAL, 4, 1, 0, 0, 0, 2};
   egg_session_spec spec{};
   spec.program = &program;

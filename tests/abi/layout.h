@@ -105,16 +105,14 @@ extern const size_t layout_in_c_count;
   F(egg_rule, scalar_names, 32) \
   F(egg_rule, delta, 40) \
   F(egg_rule, reserved, 44) \
-  S(egg_noise, 40) \
+  S(egg_noise, 32) \
   F(egg_noise, seed, 0) \
   F(egg_noise, source, 8) \
   F(egg_noise, distribution, 12) \
   F(egg_noise, rank, 16) \
   F(egg_noise, sigma_shift, 20) \
   F(egg_noise, sigma_vector_shift, 24) \
-  F(egg_noise, sigma_joint_shift, 28) \
-  F(egg_noise, table_log2, 32) \
-  F(egg_noise, reserved, 36) \
+  F(egg_noise, table_log2, 28) \
   S(egg_model_interface, 16) \
   F(egg_model_interface, struct_size, 0) \
   F(egg_model_interface, reserved, 4) \
@@ -133,12 +131,11 @@ extern const size_t layout_in_c_count;
   F(egg_optimizer_interface, reserved, 4) \
   F(egg_optimizer_interface, rule, 8) \
   F(egg_optimizer_interface, scalars, 16) \
-  S(egg_voters, 20) \
+  S(egg_voters, 16) \
   F(egg_voters, first_pair, 0) \
   F(egg_voters, pairs, 4) \
   F(egg_voters, masked, 8) \
-  F(egg_voters, joint, 12) \
-  F(egg_voters, site, 16) \
+  F(egg_voters, site, 12) \
   S(egg_site, 32) \
   F(egg_site, value, 0) \
   F(egg_site, design, 4) \
@@ -159,22 +156,22 @@ extern const size_t layout_in_c_count;
   F(egg_site_part, errors, 16) \
   F(egg_site_part, perturbed, 24) \
   F(egg_site_part, votes, 32) \
-  S(egg_session_spec, 112) \
+  S(egg_session_spec, 104) \
   F(egg_session_spec, struct_size, 0) \
   F(egg_session_spec, threads, 4) \
   F(egg_session_spec, program, 8) \
   F(egg_session_spec, rule, 16) \
   F(egg_session_spec, noise, 24) \
-  F(egg_session_spec, population, 64) \
-  F(egg_session_spec, first, 68) \
-  F(egg_session_spec, members, 72) \
-  F(egg_session_spec, reserved, 76) \
-  F(egg_session_spec, voters, 80) \
-  F(egg_session_spec, sites, 88) \
-  F(egg_session_spec, site_count, 96) \
-  F(egg_session_spec, tokens, 100) \
-  F(egg_session_spec, members_per_stream, 104) \
-  F(egg_session_spec, reserved2, 108) \
+  F(egg_session_spec, population, 56) \
+  F(egg_session_spec, first, 60) \
+  F(egg_session_spec, members, 64) \
+  F(egg_session_spec, reserved, 68) \
+  F(egg_session_spec, voters, 72) \
+  F(egg_session_spec, sites, 80) \
+  F(egg_session_spec, site_count, 88) \
+  F(egg_session_spec, tokens, 92) \
+  F(egg_session_spec, members_per_stream, 96) \
+  F(egg_session_spec, reserved2, 100) \
   S(egg_batch, 40) \
   F(egg_batch, streams, 0) \
   F(egg_batch, tokens, 4) \

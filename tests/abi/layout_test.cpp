@@ -39,7 +39,6 @@ TEST(Layout, NumbersAreThoseOfAbi010) {
   EXPECT_EQ(EGG_NO_TARGET, 0xFFFFFFFFU);
   EXPECT_EQ(EGG_NO_ROW, 0xFFFFFFFFU);
   EXPECT_EQ(EGG_INDEX_TOKENS_MAX, 16);
-  EXPECT_EQ(EGG_JOINT_A, 16);
   const int numbers[] = {EGG_OK,
                          EGG_ERROR_CONFIG,
                          EGG_ERROR_UNSUPPORTED,

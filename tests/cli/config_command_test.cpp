@@ -216,7 +216,7 @@ TEST_F(CliTest, ConfigOpensNoDataAndAcceptsWhatRuns) {
 
 // `config` checks the first point only; `points` checks each.
 TEST_F(CliTest, ConfigChecksASweepsPoint) {
-  for (const char* name : {"fitness", "optimizer", "rank", "search"}) {
+  for (const char* name : {"fitness", "optimizer", "rank", "draws"}) {
     const Result result = eggroll({"config", std::string("experiment=") + name, "backend=reference"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
   }

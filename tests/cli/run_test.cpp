@@ -68,15 +68,24 @@ TEST_F(RunTest, AForcedBackendSaysSo) {
   EXPECT_THAT(eggroll(tiny_run({"train.steps=1"})).out, HasSubstr("backend reference: asked for by name\n"));
 }
 
-TEST_F(RunTest, JointTablesInLongWindowsAreSpokenOf) {
-  const Arguments joint = {"train.steps=1", "votes.masked=true", "perturb.tables=joint"};
-  const auto out = [&](const char* tokens) {
-    Arguments more = joint;
-    more.emplace_back(tokens);
-    return eggroll(tiny_run(more)).out;
-  };
-  EXPECT_THAT(out("train.tokens=4"), HasSubstr("perturb.tables is joint and train.tokens is 4: all rows of a window"));
-  EXPECT_THAT(out("train.tokens=1"), Not(HasSubstr("perturb.tables is joint")));
+TEST_F(RunTest, ARunOfJointTablesIsReadAndDoesNotGoOn) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const std::string run = "results/runs/" + run_folder().filename().string();
+  const fs::path file = run_folder() / "config.yaml";
+  std::string config = read_file(file);
+  config.erase(0, config.find('\n') + 1);  // its checksum
+  const size_t at = config.find("\nperturb:\n");
+  ASSERT_NE(at, std::string::npos);
+  write_plainly(file, config.insert(at + 10, "  tables: joint\n"));
+  for (const Arguments& reads : {Arguments{"ls"}, {"report", run}, {"compare", run, run}}) {
+    const Result result = eggroll(reads);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
+  for (const char* goes_on : {"resume", "replay"}) {
+    const Result result = eggroll({goes_on, run});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("perturb.tables is no key any more"));
+  }
 }
 
 TEST_F(RunTest, AFinishedRunIsNotRunAgain) {

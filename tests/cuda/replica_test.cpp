@@ -263,9 +263,8 @@ void expect_updates_of_one(const Learner& learner) {
 
 TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) { expect_updates_of_one(learner_); }
 TEST_F(ReplicaTest, SharedUpdatesOfSeveralAreThoseOfOne) {
-  expect_updates_of_one(
-      learner_of({"model=gru", "model.width=48", "model.layers=2", "optimizer=es_adamw", "votes.masked=false",
-                  "perturb.tables=rows", "train.population=65536", "train.members_per_stream=2"}));
+  expect_updates_of_one(learner_of({"model=gru", "model.width=48", "model.layers=2", "optimizer=es_adamw",
+                                    "votes.masked=false", "train.population=65536", "train.members_per_stream=2"}));
 }
 
 // The pool gives what was planned, except that the driver rounds large pieces up.

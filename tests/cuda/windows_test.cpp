@@ -68,7 +68,6 @@ TEST_P(WindowsTest, AreReadAsTheReferenceDoes) {
   std::vector<std::string> overrides = {"model=int8nativeformer",
                                         "optimizer=sign_es",
                                         "noise.distribution=gaussian",
-                                        "perturb.tables=rows",
                                         "train.members_per_stream=8",
                                         "train.tokens=" + std::to_string(test.context),
                                         "train.population=" + std::to_string(test.population)};

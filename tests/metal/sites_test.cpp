@@ -110,7 +110,7 @@ class RowsOfLogits {
   RuleBuilder rule_;
   egg_noise noise_{};
   egg_site site_{};
-  egg_voters voters_{0, kStreams, 1, 0, 1};
+  egg_voters voters_{0, kStreams, 1, 1};
 };
 
 TEST(Sites, AreOrthogonalAtTheOutput) {

@@ -67,9 +67,9 @@ class SmallProgram {
     b.loss(b.embed("logits", site_table, b.index(1, kSiteTableRows), made), 4096);
     const egg_program& view = *b.view();
     const uint32_t pairs = kPopulation / 2 - kOfSite;
-    for (uint32_t i = 0; i < view.param_count; ++i) voters_.push_back({kOfSite + i % 3, pairs - 3 - i % 5, 0, 0});
+    for (uint32_t i = 0; i < view.param_count; ++i) voters_.push_back({kOfSite + i % 3, pairs - 3 - i % 5, 0});
     voters_.back().masked = 1;
-    for (uint32_t i = view.param_count - 4; i < view.param_count - 1; ++i) voters_[i] = {0, kOfSite, 0, 0, 1};
+    for (uint32_t i = view.param_count - 4; i < view.param_count - 1; ++i) voters_[i] = {0, kOfSite, 0, 1};
     voters_[view.param_count - 2].masked = 1;
     sites_ = {{view.ops[view.op_count - 1].in[0], EGG_DRAWS_ORTHOGONAL, 256, 3, 0, 9, 0, kOfSite},
               {candidate.id, EGG_DRAWS_INDEPENDENT, 3, 9, 0, 1, kOfSite - kOfInnerSite, kOfInnerSite}};

@@ -297,7 +297,7 @@ TEST(MaskedTable, TakesLittleARow) {
   rule.delta(rule.constant(0));
   egg_noise noise{};
   noise.rank = 4;
-  const std::vector<egg_voters> voters = {{0, 500, 1, 0}, {0, 500, 0, 0}};
+  const std::vector<egg_voters> voters = {{0, 500, 1}, {0, 500, 0}};
   const egg_session_spec spec{
       sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, 1000, 0, 1000, 0, voters.data()};
   const Plan plan(spec);

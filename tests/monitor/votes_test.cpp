@@ -151,17 +151,13 @@ const std::string kLogitTables = "model.logit_tables=[{tokens: 1}, {tokens: 2, r
 
 INSTANTIATE_TEST_SUITE_P(
     Every, VotesOfTables,
-    testing::Values(
-        Recipe{"gru_rows", {"perturb.tables=rows", kLogitTables}},
-        Recipe{"gru_joint", {"perturb.tables=joint", kLogitTables}},
-        Recipe{"gru_joint_gaussian", {"perturb.tables=joint", kLogitTables, "noise.distribution=gaussian"}},
-        Recipe{"gru_groups",
-               {"perturb.tables=joint", kLogitTables, "noise.distribution=uniform", "noise.rank=2",
-                "perturb.groups=[{params: [embedding, context*], share: 0.3}, {params: [logit_context*], "
-                "share: 0.6}, {params: [layer*, norm_out*, head*], share: 0.1}]"}},
-        Recipe{"former_joint", {"model=int8nativeformer", "model.head_width=4", "perturb.tables=joint", kLogitTables}},
-        Recipe{"former_rows",
-               {"model=int8nativeformer", "model.head_width=4", "perturb.tables=rows", kLogitTables, "noise.rank=3"}}),
+    testing::Values(Recipe{"gru", {kLogitTables}},
+                    Recipe{"gru_gaussian", {kLogitTables, "noise.distribution=gaussian"}},
+                    Recipe{"gru_groups",
+                           {kLogitTables, "noise.distribution=uniform", "noise.rank=2",
+                            "perturb.groups=[{params: [embedding, context*], share: 0.3}, {params: [logit_context*], "
+                            "share: 0.6}, {params: [layer*, norm_out*, head*], share: 0.1}]"}},
+                    Recipe{"former", {"model=int8nativeformer", "model.head_width=4", kLogitTables, "noise.rank=3"}}),
     [](const auto& test) { return test.param.name; });
 
 // Fitness that follows the perturbation of one weight of the head: the head stands out, the others do not.

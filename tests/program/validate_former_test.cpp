@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // The proof reaches through wide values: rope may double what it turns.
 TEST(WideBounds, FollowTheValues) {
-  const egg_noise noise{0, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 4, 4, 0, 0, 0};
+  const egg_noise noise{0, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 4, 4, 0};
   RawProgram raw(tiny_former());
   int64_t linear = 0;
   int64_t rope = 0;
@@ -122,7 +122,7 @@ TEST(WideBounds, FollowTheValues) {
 }
 
 TEST(WideBounds, RefusesWeightsThatCouldOverflow) {
-  const egg_noise noise{0, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 4, 4, 0, 0, 0};
+  const egg_noise noise{0, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 4, 4, 0};
   const auto refusal = [&](int32_t context, int32_t weight) {
     ProgramBuilder b(5, 4, EGG_ROUND_NEAREST, context);
     const Table weights = b.table("weights", std::vector<int32_t>(256, weight));

@@ -20,9 +20,13 @@ inline const Registry& built_plugins() {
 
 // A model without tables. All members perturb all of it, unless the overrides say otherwise.
 inline ConfigNode repository_config(const std::vector<std::string>& overrides) {
-  std::vector<std::string> all = {"model=gru",       "optimizer=sign_es_plain",    "perturb.tables=rows",
-                                  "train.steps=800", "train.population=1024",      "train.members_per_stream=16",
-                                  "train.tokens=32", "noise.distribution=gaussian"};
+  std::vector<std::string> all = {"model=gru",
+                                  "optimizer=sign_es_plain",
+                                  "train.steps=800",
+                                  "train.population=1024",
+                                  "train.members_per_stream=16",
+                                  "train.tokens=32",
+                                  "noise.distribution=gaussian"};
   all.insert(all.end(), overrides.begin(), overrides.end());
   return compose(ConfigSearch{{EGGROLL_SOURCE_DIR "/configs"}}, all);
 }

@@ -208,7 +208,7 @@ TEST(Fitness, CountsThePairsWithoutFitness) {
 TEST(Fitness, SquaresAddUpOverAnyRange) {
   Values fitness(200'000);
   for (size_t k = 0; k < fitness.size(); ++k) fitness[k] = static_cast<int8_t>(k % 255 - 127);
-  const egg_voters range{777, 190'000, 0, 0};
+  const egg_voters range{777, 190'000, 0};
   int64_t expected = 0;
   for (size_t k = 777; k < 190'777; ++k) expected += fitness[k] * fitness[k];
   EXPECT_EQ(squares_of(range, fitness.data()), expected);

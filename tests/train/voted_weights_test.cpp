@@ -56,7 +56,7 @@ TEST(VotedWeightsTest, OfAMaskedTableAreTheRowsWithVoters) {
 }
 
 TEST(VotedWeightsTest, WithoutMasksAreAll) {
-  const Learner learner(small_config({"votes.masked=false", "perturb.tables=rows"}), built_plugins());
+  const Learner learner(small_config({"votes.masked=false"}), built_plugins());
   VotedWeights voted(learner);
   EXPECT_EQ(voted.count(BatchBuffer{}), voted.perturbed());
 }

@@ -1,7 +1,6 @@
 // The settings `perturb.groups` and `votes.masked`, from the configuration to the weights.
 #include <gmock/gmock.h>
 
-#include "eggroll/program_builder.h"
 #include "train/replay.h"
 #include "train/small_run.h"
 
@@ -64,95 +63,6 @@ TEST(Voting, AGroupWithoutParametersLeavesItsShareToTheOthers) {
   }
 }
 
-// The first of the tables with the shortest context that add up to one value draws the perturbation of all.
-TEST(Voting, JointTablesNameTheirLead) {
-  const Learner learner(with_tables({"perturb.tables=joint"}), built_plugins());
-  std::map<std::string, std::string> leads;
-  for (size_t i = 0; i < learner.voters.size(); ++i) {
-    const int32_t joint = learner.voters[i].joint;
-    if (joint != 0)
-      leads[learner.program->params()[i].name] = learner.program->params().at(static_cast<size_t>(joint - 1)).name;
-  }
-  const std::map<std::string, std::string> expected = {{"embedding", "embedding"},
-                                                       {"context0.w", "embedding"},
-                                                       {"context1.w", "embedding"},
-                                                       {"logit_context0.w", "logit_context0.w"}};
-  EXPECT_EQ(leads, expected);
-  // Tables in different groups are not joined.
-  const Learner split(with_tables({"perturb.tables=joint",
-                                   "perturb.groups=[{params: [embedding], share: 0.5}, {params: [\"context*\", "
-                                   "\"logit*\", \"layer*\", norm_out.gain, head], share: 0.5}]"}),
-                      built_plugins());
-  for (size_t i = 0; i < split.voters.size(); ++i) {
-    const std::string name = split.program->params()[i].name;
-    if (name != "context0.w" && name != "context1.w") continue;
-    EXPECT_EQ(split.voters[i].joint, 0) << name;
-  }
-  EXPECT_THAT(message_of([&] {
-                Learner(with_tables({"perturb.tables=joint", "votes.masked=false"}), built_plugins());
-              }),
-              HasSubstr("tables is joint, expected rows where votes.masked is false"));
-}
-
-// The lead has a row wherever another table of its sum has one, in whatever order they are listed.
-TEST(Voting, TheLeadOfJointTablesIsTheOneWithTheShortestContext) {
-  for (const auto& [list, lead] :
-       {std::pair{"[{tokens: 1}, {tokens: 2, rows: 32}, {tokens: 3, rows: 64}]", "logit_context0.w"},
-        std::pair{"[{tokens: 3, rows: 64}, {tokens: 2, rows: 32}, {tokens: 1}]", "logit_context2.w"},
-        std::pair{"[{tokens: 4, rows: 64}, {tokens: 2, rows: 32}, {tokens: 2, rows: 64}]", "logit_context1.w"}}) {
-    SCOPED_TRACE(list);
-    const Learner learner(small_config({"perturb.tables=joint", std::string("model.logit_tables=") + list}),
-                          built_plugins());
-    const std::vector<egg_param>& params = learner.program->params();
-    size_t joined = 0;
-    for (size_t i = 0; i < params.size(); ++i) {
-      if (!std::string_view(params[i].name).starts_with("logit_context")) continue;
-      ASSERT_NE(learner.voters[i].joint, 0) << params[i].name;
-      EXPECT_STREQ(params[static_cast<size_t>(learner.voters[i].joint - 1)].name, lead);
-      ++joined;
-    }
-    EXPECT_EQ(joined, 3U);
-  }
-}
-
-// A token that follows a reset has no row of a longer context, and its members differ all the same.
-TEST(Voting, JointTablesArePerturbedWhereOneOfThemHasARow) {
-  for (const bool longest_first : {false, true}) {
-    ProgramBuilder builder(5, 4, EGG_ROUND_NEAREST);
-    Value sum;
-    for (const int32_t tokens : longest_first ? std::vector{3, 1} : std::vector{1, 3}) {
-      const std::string name = "t" + std::to_string(tokens);
-      sum = builder.embed(name, builder.matrix(name + ".w", 8, 5, 0), builder.index(tokens, 8), sum);
-    }
-    builder.loss(sum, 4096);
-    const Program program(*builder.view());
-    std::vector<egg_voters> voters(2, egg_voters{0, 8, 1, 0});
-    join_tables(program.view(), voters);
-    EXPECT_EQ(voters[0].joint, voters[1].joint);
-
-    const ConfigNode config = small_config();
-    const Learner other(config, built_plugins());  // for its rule and its backend
-    egg_session_spec spec = other.session_spec();
-    spec.program = &program.view();
-    spec.voters = voters.data();
-    BackendSession session = other.backend->open_session(spec);
-    for (uint32_t i = 0; i < 2; ++i) session.set_weights(i, std::vector<int8_t>(40).data());
-    const uint32_t input = 2;
-    const uint32_t target = 3;
-    const uint8_t reset = 1;
-    std::vector<uint32_t> rows;
-    for (const egg_index& index : program.indices()) rows.push_back(index.tokens == 1 ? 2 : EGG_NO_ROW);
-    std::vector<int64_t> losses(16);
-    egg_evaluate evaluate{};
-    evaluate.count = 16;
-    evaluate.members_per_stream = 16;
-    evaluate.batch = {1, 1, &input, &target, &reset, rows.data()};
-    evaluate.losses = losses.data();
-    session.evaluate(evaluate);
-    EXPECT_NE(losses, std::vector<int64_t>(16, losses[0])) << longest_first;
-  }
-}
-
 TEST(Voting, WrongGroupsAreRefused) {
   EXPECT_THAT(refusal("[{params: [\"*\"], share: 0.5}]"), HasSubstr("add up to 0.5, expected 1"));
   EXPECT_THAT(refusal("[{params: [head], share: 1.0}]"), HasSubstr("parameter 'embedding' is in no group"));
@@ -164,6 +74,12 @@ TEST(Voting, WrongGroupsAreRefused) {
   EXPECT_THAT(refusal("[{params: [embedding, \"*context*\", \"layer*\", \"norm*\"], share: 0.999}, {params: [head], "
                       "share: 0.001}]"),
               HasSubstr("group 1 has none of the 4 streams"));
+}
+
+TEST(Voting, TheKeyOfJointTablesIsRefused) {
+  const auto says_why = HasSubstr("perturb.tables is no key any more, because sites took the place of joint tables");
+  EXPECT_THAT(message_of([] { small_config({"perturb.tables=rows"}); }), says_why);
+  EXPECT_THAT(message_of([] { Learner(small_config({"+perturb.tables=joint"}), built_plugins()); }), says_why);
 }
 
 // A group's fitness is as it would be without the others.
@@ -180,30 +96,6 @@ TEST(Voting, GroupsAreComparedWithinThemselves) {
 }
 
 using MaskedRunTest = SmallRunTest;
-
-// Half of the tokens follow a separator or the token after it, and have no row of the longer context.
-TEST_F(MaskedRunTest, JointTablesLearnAlikeInAnyOrder) {
-  Draws draws(1);
-  std::vector<std::string> words(12);
-  for (std::string& word : words) {
-    for (int i = 0; i < 3; ++i) word += static_cast<char>('a' + draws.below(8));
-  }
-  std::string text;
-  for (int i = 0; i < 6000; ++i) text += words[draws.below(12)] + " ";
-  write_plainly(folder_ / "text", text);
-  std::vector<double> bits;
-  for (const char* list : {"[{tokens: 1}, {tokens: 3, rows: 4096}]", "[{tokens: 3, rows: 4096}, {tokens: 1}]"}) {
-    const ConfigNode config = compose(
-        ConfigSearch{{EGGROLL_SOURCE_DIR "/configs"}},
-        {"name=joint", "dataset.path=" + (folder_ / "text").string(), "dataset.separator=32", "model.context_tables=[]",
-         std::string("model.logit_tables=") + list, "model.width=8", "train.steps=30", "train.population=1024",
-         "train.members_per_stream=16", "backend=reference", "backend.threads=1"});
-    const RunRecord record = run_in(fresh(std::to_string(bits.size())), config);
-    ASSERT_TRUE(record.final);
-    bits.push_back(record.final->bits_per_unit);
-  }
-  EXPECT_NEAR(bits[0], bits[1], 0.3);
-}
 
 // A row that no member has read stays as it is; a row that a member has read has moved.
 TEST_F(MaskedRunTest, RowsThatNobodyReadKeepTheirWeights) {
@@ -233,11 +125,8 @@ TEST_F(MaskedRunTest, RowsThatNobodyReadKeepTheirWeights) {
 }
 
 TEST_F(MaskedRunTest, ResumedAndReplayedRunsAreTheSame) {
-  const std::vector<std::vector<std::string>> settings = {{"votes.masked=true"},
-                                                          {kSplit, "perturb.tables=joint"},
-                                                          {kSplit},
-                                                          {kSplit, "votes.masked=false"},
-                                                          {kSplit, "train.tokens=1", "noise.rank=2"}};
+  const std::vector<std::vector<std::string>> settings = {
+      {"votes.masked=true"}, {kSplit}, {kSplit, "votes.masked=false"}, {kSplit, "train.tokens=1", "noise.rank=2"}};
   for (size_t i = 0; i < settings.size(); ++i) {
     const ConfigNode config = with_tables(settings[i]);
     const RunRecord whole = run_in(fresh(std::to_string(i) + "whole"), config);

@@ -196,17 +196,6 @@ ConfigNode with_monitor(ConfigNode config) {
   return config;
 }
 
-// The setting trains badly, but conformance tests it, so it is no error.
-void warn_of_joint_windows(const Learner& learner) {
-  const bool has_joint =
-      std::any_of(learner.voters.begin(), learner.voters.end(), [](const egg_voters& v) { return v.joint != 0; });
-  if (!has_joint || learner.train.tokens == 1) return;
-  say(fmt::format(
-      "perturb.tables is joint and train.tokens is {}: all rows of a window get the votes of all its positions, and "
-      "training fails; set train.tokens=1 or perturb.tables=rows\n",
-      learner.train.tokens));
-}
-
 int print_end(const RunResult& result, const Registry& registry, bool has_hook) {
   if (result.record.status == RunStatus::kInterrupted) return interrupted(result, registry, has_hook);
   if (!result.leads) return 0;
@@ -238,7 +227,6 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
     const ChosenPlugin& chosen = setup.learner.plugins.back();
     backend = chosen.file.name;
     say(fmt::format("backend {}: {}\n", backend, chosen.reason));
-    warn_of_joint_windows(setup.learner);
   };
   hooks.begins = [&](const RunFolder& folder, const Processes& processes) {
     catch_signals();

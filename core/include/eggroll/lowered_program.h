@@ -43,17 +43,14 @@ struct LoweredParam {
   bool vector;
   bool perturbed;  // by some pairs, or by none
   bool masked;
-  bool by_lookup;   // an op reads rows of it
-  bool by_product;  // an op multiplies with it
-  // Whether its readers see a perturbation; of joint tables the lead alone has one.
-  bool read_perturbed;
+  bool by_lookup;    // an op reads rows of it
+  bool by_product;   // an op multiplies with it
   uint32_t rows;     // and the numbers in a draw of side A
   uint32_t cols;     // 1 for a vector
   uint32_t b_count;  // numbers in a draw of side B: columns of a matrix, the size of a vector
   uint32_t ranks;    // draws of each side that a pair makes: 1 for a vector, 0 where no pair perturbs it
   int32_t shift;     // of A*B
   egg_voters voters;
-  uint32_t lead;  // the parameter whose side B it votes with
   size_t count() const { return size_t{rows} * cols; }
 };
 
@@ -79,7 +76,6 @@ struct LoweredProgram {
   }
   // Shifts of perturbations.
   int32_t matrix_shift() const { return program->fixed_point + noise.sigma_shift; }
-  int32_t joint_shift() const { return program->fixed_point + noise.sigma_joint_shift; }
   int32_t vector_shift() const { return program->fixed_point + noise.sigma_vector_shift; }
   // The shift of one rank's q in a product, which leaves EGG_LINEAR_GUARD_BITS for the sum.
   int32_t q_shift() const { return matrix_shift() - EGG_LINEAR_GUARD_BITS; }
@@ -113,18 +109,16 @@ struct LoweredProgram {
     const egg_param& from = program->params[i];
     LoweredParam param{};
     param.voters = voters_of(spec, i);
-    param.lead = lead_of(param.voters, i);
     param.vector = from.kind == EGG_PARAM_VECTOR;
     param.perturbed = from.perturbed != 0;
     param.masked = param.perturbed && param.voters.masked != 0;
     param.by_lookup = is_read_by(i, OpAccess::kLookup);
     param.by_product = is_read_by(i, OpAccess::kProduct);
-    param.read_perturbed = param.perturbed && param.lead == i && param.voters.site == 0;
     param.rows = static_cast<uint32_t>(from.rows);
     param.cols = static_cast<uint32_t>(from.cols);
     param.ranks = !param.perturbed || param.voters.site != 0 ? 0 : param.vector ? 1 : static_cast<uint32_t>(noise.rank);
     param.b_count = param.vector ? param.rows : param.cols;
-    param.shift = param.vector ? vector_shift() : param.voters.joint != 0 ? joint_shift() : matrix_shift();
+    param.shift = param.vector ? vector_shift() : matrix_shift();
     return param;
   }
 

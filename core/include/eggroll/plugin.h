@@ -193,9 +193,7 @@ typedef struct egg_noise {
   int32_t rank;
   int32_t sigma_shift;        /* matrices: perturbation A*B >> (FP + sigma_shift) */
   int32_t sigma_vector_shift; /* vectors */
-  int32_t sigma_joint_shift;  /* joint tables: EGG_JOINT_A*B >> (FP + sigma_joint_shift), see egg_voters */
   int32_t table_log2;         /* table source: log2 of the table's bytes; else 0 */
-  int32_t reserved;
 } egg_noise;
 
 /* ---- The four kinds ---- */
@@ -235,19 +233,11 @@ typedef struct egg_optimizer_interface {
  *
  * masked: for a matrix that only embeds read. A row is voted on by those of these pairs whose window of the step reads
  * it: its vote sums over them, and its null deviation is that of as many pairs of average fitness. A row that none of
- * them reads keeps its weights and slots. row_voters.h finds them and states the deviation.
- *
- * joint: tables whose rows add up to one value may share one perturbation, that of the sum, so that each of them learns
- * from all of it. 0: each row has a perturbation of its own. Else all of them are masked, have the same pairs, as many
- * columns, and name the same lead. Side A of every row is then EGG_JOINT_A, side B is the lead's, and the shift is FP +
- * sigma_joint_shift. The lead is perturbed so; the others are read as they are, and vote as if they were perturbed. The
- * host names as lead a table that has a row wherever any of them has one. */
-#define EGG_JOINT_A 16
+ * them reads keeps its weights and slots. row_voters.h finds them and states the deviation. */
 typedef struct egg_voters {
   uint32_t first_pair;
   uint32_t pairs;
   int32_t masked;
-  int32_t joint;         /* the lead's number plus 1 */
   int32_t site EGG_ZERO; /* the number plus 1 of the site whose errors vote on it; 0: pairs do */
 } egg_voters;
 

@@ -15,18 +15,12 @@
 namespace eggroll {
 
 inline egg_voters voters_of(const egg_session_spec& spec, uint32_t param) {
-  return spec.voters != nullptr ? spec.voters[param] : egg_voters{0, spec.population / 2, 0, 0};
-}
-
-// The parameter whose side B a parameter votes with.
-inline uint32_t lead_of(const egg_voters& voters, uint32_t param) {
-  return voters.joint != 0 ? static_cast<uint32_t>(voters.joint - 1) : param;
+  return spec.voters != nullptr ? spec.voters[param] : egg_voters{0, spec.population / 2, 0};
 }
 
 // Whether the pair reads the parameter perturbed.
-inline bool is_perturbed(const egg_voters& voters, uint32_t param, uint32_t pair) {
-  return voters.site == 0 && pair >= voters.first_pair && pair - voters.first_pair < voters.pairs &&
-         lead_of(voters, param) == param;
+inline bool is_perturbed(const egg_voters& voters, uint32_t pair) {
+  return voters.site == 0 && pair >= voters.first_pair && pair - voters.first_pair < voters.pairs;
 }
 
 // The sum of the squares of the fitness of a parameter's voters.
@@ -47,8 +41,7 @@ inline int64_t squares_of(const egg_voters& voters, const int8_t* fitness) {
 // parameter. This order of operations in double precision is part of the definition, as it is in row_vote_std.
 inline double draw_variance(int64_t squares, const egg_noise& noise, const egg_voters& voters) {
   const double moment = noise_second_moment(noise.distribution);
-  const double a = voters.joint != 0 ? EGG_JOINT_A * EGG_JOINT_A : moment;
-  return static_cast<double>(squares) / static_cast<double>(voters.pairs) * (a * moment);
+  return static_cast<double>(squares) / static_cast<double>(voters.pairs) * (moment * moment);
 }
 
 // The null deviation of a row on which `count` pairs vote.

@@ -35,7 +35,6 @@ struct CallArgs {
   int32_t nearest;
   int32_t q_shift;      // of linear's x*B
   int32_t embed_shift;  // of embed's A*B
-  int32_t joint_shift;  // the same of tables that share a perturbation
 };
 
 // The compilers of host and device lay these out alike.

@@ -182,7 +182,7 @@ std::optional<Plan> plan_later(const egg_session_spec& spec, const Plan& whole, 
   std::vector<egg_voters> voters;
   for (const LoweredParam& param : whole.params) {
     const bool has_none = param.by_lookup && !param.by_product;
-    voters.push_back({0, spec.population / 2, 0, 0, has_none ? 1 : 0});
+    voters.push_back({0, spec.population / 2, 0, has_none ? 1 : 0});
   }
   egg_session_spec own = spec;
   own.sites = nullptr;

@@ -163,9 +163,7 @@ __device__ inline void run_embed(T& tile, const DeviceOp& planned) {
   const auto* weights = reinterpret_cast<const uint4*>(op.matrix + size_t{has_row ? id : 0} * op.matrix_stride);
   const int32_t sign = tile.sign_of(own);
   // The pair's draw of side A for the row.
-  const int32_t shift = op.side_a == kJointA ? args.joint_shift : args.embed_shift;
   const auto draw = [&](uint32_t r) -> int32_t {
-    if (op.side_a == kJointA) return EGG_JOINT_A;
     if (op.side_a == kDrawnA) return __ldg(tile.noise(own, op.a_offset + r * op.a_stride + id));
     const int8_t* key = tile.noise(own, op.a_offset + r * op.a_stride);
     return draw_of(args.values_of_noise, __ldg(reinterpret_cast<const unsigned long long*>(key)), EGG_SIDE_A, id);
@@ -191,7 +189,7 @@ __device__ inline void run_embed(T& tile, const DeviceOp& planned) {
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         y[e] = byte_of(word_of(x, k), e) + byte_of(word_of(unit, k), e) +
-               sign * egg_rshift(ab[4 * k + e], shift, args.nearest);
+               sign * egg_rshift(ab[4 * k + e], args.embed_shift, args.nearest);
       }
       return clip_pack4(y);
     });

@@ -7,9 +7,6 @@
 
 namespace eggroll::cuda {
 
-__device__ inline int32_t table_shift(const FusedArgs& args, SideA side_a) {
-  return side_a == kJointA ? args.joint_shift : args.embed_shift;
-}
 // Brings what is to be shifted to the upper half of a word. A product of two draws is below 2^14 in magnitude: further
 // shifts change nothing.
 __device__ inline int32_t scale_of_shift(int32_t shift) { return 1 << (16 - min(shift, 16)); }
@@ -44,11 +41,10 @@ struct TableRows {
       ids[h] = table.row_of == 0 ? args.inputs[entry] : args.row_numbers[entry * args.index_count + table.row_of - 1];
       draws[h] = 0;
       if (ids[h] == EGG_NO_ROW) continue;
-      draws[h] = EGG_JOINT_A;
       if (table.side_a == kKeyedA) draws[h] = draw_of(args.values_of_noise, key, EGG_SIDE_A, ids[h]);
       if (table.side_a == kDrawnA) draws[h] = __ldg(noise + noise_place(pair, table.a + ids[h]));
       if constexpr (!kMore) {
-        const int32_t scale = scale_of_shift(table_shift(args, table.side_a));
+        const int32_t scale = scale_of_shift(args.embed_shift);
         draws[h] *= tile.is_odd(h) == 0 ? scale : -scale;
       }
     }
@@ -63,7 +59,6 @@ struct TableRows {
     const uint32_t pair = threadIdx.x % kGroupThreads / 4;
     const uint32_t at = table.a + rank * table.a_stride;
     if (table.side_a == kDrawnA) return __ldg(noise + noise_place(pair, at + id));
-    if (table.side_a != kKeyedA) return EGG_JOINT_A;
     const auto key = __ldg(reinterpret_cast<const unsigned long long*>(noise + noise_place(pair, at)));
     return draw_of(args.values_of_noise, key, EGG_SIDE_A, id);
   }
@@ -112,7 +107,7 @@ __device__ __forceinline__ void add_table(FusedTile<kBlocks, kGroups, kMore, kRo
     for (uint32_t h = 0; h < 2; ++h) add_row(x, h, weights[h]);
     return;
   }
-  const int32_t shift = table_shift(args, table.side_a);
+  const int32_t shift = args.embed_shift;
   const uint4 b = noise.take(tile);
   if constexpr (kMore) {
     constexpr int kCount = static_cast<int>(kUnit);

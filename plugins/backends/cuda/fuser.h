@@ -201,7 +201,7 @@ class Fuser {
   // all draws. Once, whoever reads it.
   void place_loose(FusedPlan::Table& table) {
     const SideA side_a = side_a_of(table.param);
-    if (side_a == kJointA || side_a == kNoA) return;
+    if (side_a == kNoA) return;
     const bool keyed = side_a == kKeyedA;
     const uint32_t at = plan_.a_offset[static_cast<size_t>(table.param)];
     const uint32_t first = (keyed ? first_key() : at) / kBlock;

@@ -48,9 +48,8 @@ struct VectorNoise {
 };
 
 // What a pair's noise has of side A of a matrix, for an embed. Of a masked table, of whose many rows few are read, it
-// has the key that any draw is made from. Tables that share a perturbation have no side A; all but their lead are read
-// as they are, as are those that are never perturbed.
-enum SideA : uint8_t { kDrawnA, kKeyedA, kJointA, kNoA };
+// has the key that any draw is made from. What is never perturbed has none.
+enum SideA : uint8_t { kDrawnA, kKeyedA, kNoA };
 
 // What the kernels run: the program's ops, and some of the backend's own. kKeep leaves a value in device memory, where
 // the sites of a session read it. Draws take it from there: kTake as it is, kMove as a draw has it; kAttendOfDraw is

@@ -96,8 +96,7 @@ class Planner {
   uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
   SideA side_a_of(uint32_t i) const {
     const LoweredParam& param = plan_.params[i];
-    if (!param.read_perturbed) return kNoA;
-    return param.voters.joint != 0 ? kJointA : param.masked ? kKeyedA : kDrawnA;
+    return param.ranks == 0 ? kNoA : param.masked ? kKeyedA : kDrawnA;
   }
 
   uint32_t add_part(NoisePart part, uint32_t copies) {
@@ -159,7 +158,6 @@ class Planner {
       }
     }
     add_keys();
-    for (uint32_t i = 0; i < program_.param_count; ++i) plan_.b_offset[i] = plan_.b_offset[plan_.params[i].lead];
   }
 
   void place_values() {

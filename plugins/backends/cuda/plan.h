@@ -43,7 +43,7 @@ struct Plan : LoweredProgram {
   NoiseLayout layout;
   std::vector<SideA> side_a;         // by parameter
   std::vector<uint32_t> a_offset;    // by parameter: of its first part in the layout, or of its keys
-  std::vector<uint32_t> b_offset;    // by matrix: of its draws of side B, or its lead's
+  std::vector<uint32_t> b_offset;    // by matrix: of its draws of side B
   uint32_t tiles;                    // that a block of threads works on at once
   uint32_t shared_values = 0;        // bytes of a tile's values in shared memory
   uint32_t stages = 0;               // of the ring, kStage each

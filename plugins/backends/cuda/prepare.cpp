@@ -311,9 +311,7 @@ void Replica::choose(const egg_update& u) {
   if (!own_.plan.sites.sites.empty()) make_site_tables(chosen);
   rule_jobs_.jobs = take(Area::kRuleJobs, rule_jobs_.list);
   std::vector<NoisePart> draws = own_.plan.layout.parts;
-  std::vector<bool> voted(params_.size(), false);
-  for (size_t i = 0; i < params_.size(); ++i) voted[lead_of(i)] = voted[lead_of(i)] || chosen[i];
-  std::erase_if(draws, [&](const NoisePart& s) { return s.kind == kVector || !voted[s.param]; });
+  std::erase_if(draws, [&](const NoisePart& s) { return s.kind == kVector || !chosen[s.param]; });
   const auto dense =
       std::stable_partition(draws.begin(), draws.end(), [&](const NoisePart& s) { return params_[s.param].masked; });
   table_part_count_ = static_cast<size_t>(dense - draws.begin());
@@ -344,8 +342,6 @@ void Replica::add_vote_job(size_t index) {
   }
 }
 
-uint32_t Replica::lead_of(size_t index) const { return own_.plan.params[index].lead; }
-
 // The chosen masked tables.
 void Replica::make_row_tables(const std::vector<bool>& chosen, const egg_update& u) {
   const Plan& plan = own_.plan;
@@ -357,7 +353,6 @@ void Replica::make_row_tables(const std::vector<bool>& chosen, const egg_update&
   for (size_t i = 0; i < params_.size(); ++i) {
     const Param& param = params_[i];
     if (!chosen[i] || !param.masked || param.voters.site != 0) continue;
-    const uint32_t lead = lead_of(i);
     RowTable table{};
     table.param = static_cast<uint32_t>(i);
     table.rows = param.rows;
@@ -370,12 +365,10 @@ void Replica::make_row_tables(const std::vector<bool>& chosen, const egg_update&
       if (reads) readers.push_back(static_cast<uint32_t>(op.attr));
     }
     table.reader_count = static_cast<uint32_t>(readers.size()) - table.first_reader;
-    table.first_voter = plan.params[lead].voters.first_pair;
-    table.voters = plan.params[lead].voters.pairs;
-    table.joint = plan.params[lead].voters.joint != 0 ? 1 : 0;
-    table.key_offset = plan.a_offset[lead];
-    table.b_offset = plan.b_offset[lead];
-    table.b_stride = params_[lead].stride;
+    table.first_voter = plan.params[i].voters.first_pair;
+    table.voters = plan.params[i].voters.pairs;
+    table.key_offset = plan.a_offset[i];
+    table.b_offset = plan.b_offset[i];
     table.counts = reinterpret_cast<unsigned long long*>(votes_.get() + param.counts_offset);
     table.weights = param.weights.get();
     table.slots = param.slots.get();

@@ -258,7 +258,6 @@ ForwardArgs Replica::forward_args(const egg_batch& batch, const Pass& pass) cons
   args.nearest = plan.nearest();
   args.q_shift = plan.q_shift();
   args.embed_shift = plan.matrix_shift();
-  args.joint_shift = plan.joint_shift();
   return args;
 }
 

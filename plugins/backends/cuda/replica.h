@@ -145,7 +145,6 @@ class Replica {
   void add_vote_job(size_t index);
   void make_row_tables(const std::vector<bool>& chosen, const egg_update& u);
   void give_room(std::vector<RowTable>& tables, const egg_update& u);
-  uint32_t lead_of(size_t index) const;
   void clear_rows();
   std::vector<double> row_variances(const egg_update& u) const;
   int32_t send_fitness(const int8_t* fitness);

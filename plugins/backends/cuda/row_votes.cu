@@ -35,7 +35,7 @@ struct RowVotes {
     return pair / kTilePairs * args.tile_bytes + pair % kTilePairs * kBlock;
   }
 
-  // A pair of the piece, and its fitness, times its draw of side A where the row has one.
+  // A pair of the piece, and its fitness, times its draw of side A.
   struct Vote {
     uint32_t pair;
     int32_t factor;
@@ -49,7 +49,7 @@ struct RowVotes {
     if (pair < first || pair >= last) return {0, 0};
     const uint32_t own = pair - args.first_pair;
     const int32_t fitness = args.fitness[own];
-    if (table.joint != 0 || fitness == 0) return {own, fitness};
+    if (fitness == 0) return {own, 0};
     const auto* key = reinterpret_cast<const unsigned long long*>(keys + of_pair(own));
     return {own, fitness * draw_of(args.values, __ldg(key), EGG_SIDE_A, piece.row)};
   }
@@ -58,8 +58,8 @@ struct RowVotes {
   __device__ void add_up(const RowPiece& piece, uint32_t most, uint32_t column, int32_t (&sums)[kWeights]) const {
     const bool exists = column < table.cols;
     for (uint32_t rank = 0; rank < args.ranks; ++rank) {
-      const int8_t* keys = table.joint != 0 ? nullptr : noise(table.key_offset + rank * kKeyBytes);
-      const int8_t* b = noise(table.b_offset + rank * table.b_stride + column);
+      const int8_t* keys = noise(table.key_offset + rank * kKeyBytes);
+      const int8_t* b = noise(table.b_offset + rank * table.stride + column);
       for (uint32_t first = 0; first < most; first += 2 * lanes.count) {
         // Each lane looks up two pairs, and then all take those of each lane.
         const uint32_t own = first + 2 * lanes.own();
@@ -85,9 +85,6 @@ struct RowVotes {
         }
       }
     }
-    if (table.joint == 0) return;
-#pragma unroll
-    for (uint32_t j = 0; j < kWeights; ++j) sums[j] *= EGG_JOINT_A;
   }
 
   // Adds up the piece's votes, or leaves them with their weights, which the rule moves. By all lanes of the warp.

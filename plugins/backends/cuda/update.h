@@ -144,8 +144,8 @@ constexpr uint32_t kNoVotesRow = 0xffffffffu;
 // The most pairs of a piece: 127 * 46 * 46 * 4096 < 2^31, so that sums of votes fit 32 bits.
 EGG_FN uint32_t piece_pairs(uint32_t ranks) { return ranks <= 4 ? 1024 : ranks < 4096 ? 4096 / ranks : 1; }
 
-// A masked table's part of an update. Offsets are in the noise's layout, of the matrix's sides A and B, those of a lead
-// for tables that share a perturbation.
+// A masked table's part of an update. Offsets are in the noise's layout, of the matrix's sides A and B. Of side B the
+// stride from rank to rank is that of the weights.
 struct RowTable {
   uint32_t param;
   uint32_t rows;
@@ -155,10 +155,8 @@ struct RowTable {
   uint32_t reader_count;
   uint32_t first_voter;
   uint32_t voters;
-  uint32_t joint;  // 1: it shares a perturbation
   uint32_t key_offset;
   uint32_t b_offset;
-  uint32_t b_stride;
   long long* votes;            // (rows, cols), or as many rows as VotedRow says
   unsigned long long* counts;  // (rows): pairs that vote on a row, and their streams in the upper half
   uint32_t* begins;            // (rows): where a row's streams begin in the list
@@ -286,7 +284,7 @@ static_assert(sizeof(VoteJob) == 56);
 static_assert(sizeof(VoteArgs) == 112);
 static_assert(sizeof(VotedRow) == 12);
 static_assert(sizeof(RowPiece) == 24);
-static_assert(sizeof(RowTable) == 144);
+static_assert(sizeof(RowTable) == 136);
 static_assert(sizeof(RowTables) == 24);
 static_assert(sizeof(ReadArgs) == 112);
 static_assert(sizeof(RowVoteArgs) == 104);

@@ -115,7 +115,6 @@ struct DeviceOp {
   uint32_t stride;    // channels of the matrix's inputs, padded
   uint32_t ranks;     // draws of the matrix, 0 where it is not perturbed
   uint32_t a;         // of side A in a pair's noise, rank 0; embed: of the keys of all ranks
-  int32_t joint_a;    // embed: side A of every row, or 0: it is drawn
   int32_t shift;      // embed: of the perturbation
   uint32_t a_stride;  // to the next rank; embed: none
   uint32_t b;
@@ -293,9 +292,7 @@ struct RuleArgs {
 
 // A masked table.
 struct MaskedJob {
-  uint32_t param;   // its place in changed
-  uint32_t lead;    // whose side B it votes with
-  int32_t joint_a;  // side A of every row, or 0: it is drawn
+  uint32_t param;  // its place in changed
   uint32_t count;
   uint32_t cols;
   uint32_t stride;  // of a row of weights
@@ -431,7 +428,7 @@ struct SiteRowArgs {
 
 // The host and the device have compilers of their own.
 static_assert(sizeof(Place) == 16, "");
-static_assert(sizeof(DeviceOp) == 152, "");
+static_assert(sizeof(DeviceOp) == 148, "");
 static_assert(sizeof(NoisePart) == 36, "");
 static_assert(sizeof(NoiseArgs) == 24, "");
 static_assert(sizeof(Places) == 32, "");
@@ -443,7 +440,7 @@ static_assert(sizeof(RuleJob) == 48, "");
 static_assert(sizeof(RuleNode) == 24, "");
 static_assert(sizeof(RuleShape) == 16, "");
 static_assert(sizeof(RuleArgs) == 40, "");
-static_assert(sizeof(MaskedJob) == 32, "");
+static_assert(sizeof(MaskedJob) == 24, "");
 static_assert(sizeof(VotedRow) == 24, "");
 static_assert(sizeof(PairRange) == 8, "");
 static_assert(sizeof(MaskedArgs) == 56, "");

@@ -112,12 +112,10 @@ class Planner {
     const egg_voters& voters = param.voters;
     NoisePlace at{};
     if (param.vector) {
-      const egg_voters none{0, 0, 0, 0};
-      at.a = add_part({kVector, i, EGG_SIDE_A, 0, param.cols, 0, 0, 0, param.weights},
-                      param.read_perturbed ? voters : none);
-    } else if (param.read_perturbed) {
-      if (param.by_lookup && voters.joint == 0)
-        at.keys = add_part({kKeys, i, EGG_SIDE_A, 0, ranks(), 0, 0, 0, 0}, voters);
+      const egg_voters none{0, 0, 0};
+      at.a = add_part({kVector, i, EGG_SIDE_A, 0, param.cols, 0, 0, 0, param.weights}, param.ranks > 0 ? voters : none);
+    } else if (param.ranks > 0) {
+      if (param.by_lookup) at.keys = add_part({kKeys, i, EGG_SIDE_A, 0, ranks(), 0, 0, 0, 0}, voters);
       if (param.by_product) at.a = add_draws(i, EGG_SIDE_A, param.rows, voters);
       at.b = add_draws(i, EGG_SIDE_B, param.cols, voters);
     }
@@ -147,8 +145,7 @@ class Planner {
     plan_.slot_cells += size_t{count} * rule_.slot_count;
     if (voters.site != 0) return add_site_jobs(i, param, plan_.sites.shapes[static_cast<size_t>(voters.site - 1)]);
     if (param.masked) {
-      plan_.masked.push_back(
-          {i, param.lead, joint_a(voters), count, param.cols, param.stride, param.weights, param.slots});
+      plan_.masked.push_back({i, count, param.cols, param.stride, param.weights, param.slots});
       plan_.masked_rows += param.rows;
       return;
     }
@@ -212,8 +209,6 @@ class Planner {
                     divide_up(count, kThreads));
     plan_.cells = fitted(size_t{squares} + size_t{read_count} * columns);
   }
-
-  static int32_t joint_a(const egg_voters& voters) { return voters.joint != 0 ? EGG_JOINT_A : 0; }
 
   uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
 
@@ -326,8 +321,7 @@ class Planner {
     op.matrix = param.weights;
     op.halves = param.halves;
     op.stride = param.stride;
-    op.ranks = param.read_perturbed ? ranks() : 0;
-    op.joint_a = joint_a(param.voters);
+    op.ranks = param.ranks;
     op.shift = param.shift;
     op.a = op.code == EGG_OP_EMBED ? noise_[i].keys : noise_[i].a;
     op.a_stride = padded(param.rows, kBlock);

@@ -10,12 +10,11 @@ std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source
   std::vector<ParamNoise> noise(model.program->param_count);
   for (uint32_t i = 0; i < model.program->param_count; ++i) {
     const LoweredParam& param = model.params[i];
-    if (!param.perturbed || !is_perturbed(param.voters, i, pair)) continue;
+    if (!param.perturbed || !is_perturbed(param.voters, pair)) continue;
     noise[i].a.resize(size_t{param.ranks} * param.rows);
     noise[i].b.resize(size_t{param.ranks} * param.b_count);
     for (uint32_t r = 0; r < param.ranks; ++r) {
       source.fill(step, pair, i, EGG_SIDE_A, r, noise[i].a.data() + size_t{r} * param.rows, param.rows);
-      if (param.voters.joint != 0) std::fill(noise[i].a.begin(), noise[i].a.end(), int8_t{EGG_JOINT_A});
       source.fill(step, pair, i, EGG_SIDE_B, r, noise[i].b.data() + size_t{r} * param.b_count, param.b_count);
     }
   }

@@ -90,10 +90,8 @@ int64_t ReferenceSession::update_masked_rows(uint32_t param, const egg_update& u
       for (size_t k = row.first_voters; k < voters.rows()[i + 1].first_voters; ++k) {
         for (uint32_t pair = voters.voters()[k].begin; pair < voters.voters()[k].end; ++pair) {
           for (uint32_t r = 0; r < p.ranks; ++r) {
-            const int32_t a =
-                p.voters.joint != 0 ? EGG_JOINT_A : noise_.value(u.step, pair, param, EGG_SIDE_A, r, row.row);
-            const int32_t fa = u.fitness[pair] * a;
-            noise_.fill(u.step, pair, p.lead, EGG_SIDE_B, r, b.data(), cols);
+            const int32_t fa = u.fitness[pair] * noise_.value(u.step, pair, param, EGG_SIDE_A, r, row.row);
+            noise_.fill(u.step, pair, param, EGG_SIDE_B, r, b.data(), cols);
             for (uint32_t j = 0; j < cols; ++j) votes[j] += fa * b[j];
           }
         }

@@ -56,7 +56,6 @@ struct Elementwise {
           table_(tile.model.weights.rows(param_)),
           quads_(tile.model.plan.forms[param_].col_quads),
           noise_(tile.params[param_]),
-          joint_(tile.model.plan.forms[param_].voters.joint != 0),
           shift_(tile.model.plan.forms[param_].shift),
           round_(tile.model.nearest() != 0 && shift_ > 0 ? 1 << (shift_ - 1) : 0),
           shift16_(shift_, tile.model.nearest() != 0),
@@ -77,7 +76,7 @@ struct Elementwise {
       const U32 real = noise_.voting[reg] & (U32)(rows != EGG_NO_ROW);
       const typename NoiseDraw<S>::Side side(tile_.model.noise, EGG_SIDE_A);
       for (size_t r = 0; r < noise_.ranks; ++r) {
-        a_[r] = (joint_ ? S::all32(EGG_JOINT_A) : side.one(noise_.a_keys[r * S::kPairRegs + reg], rows)) & (V32)real;
+        a_[r] = side.one(noise_.a_keys[r * S::kPairRegs + reg], rows) & (V32)real;
       }
     }
 
@@ -171,7 +170,6 @@ struct Elementwise {
     const int8_t* table_;
     size_t quads_;
     const typename Tile<S>::Param& noise_;
-    bool joint_;
     int32_t shift_;
     int32_t round_;
     Shift16<S> shift16_;

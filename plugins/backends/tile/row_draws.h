@@ -1,7 +1,7 @@
 // What the voters of a masked table's rows have to give in a step, drawn once for all rows.
 //
-// The voters of a row are ranges of pairs (RowVoters::Pairs). A source cuts a range into draws, and adds up the votes
-// of those that a block of it has taken; int32 holds the sums of a block.
+// The voters of a row are ranges of pairs (RowVoters::Pairs). A range is cut into draws, and a block adds up the votes
+// of those that it has taken; int32 holds the sums of a block.
 #ifndef EGGROLL_TILE_ROW_DRAWS_H
 #define EGGROLL_TILE_ROW_DRAWS_H
 
@@ -19,10 +19,10 @@ inline int16_t voting_fitness(const PlanParam& p, const egg_update& u, uint32_t 
   return pair - p.voters.first_pair < p.voters.pairs ? u.fitness[pair] : int16_t{0};
 }
 
-// A table with a perturbation of its own. A draw is for pairs 2k and 2k + 1 with one rank: the B of both in turn, the
+// A draw is for pairs 2k and 2k + 1 with one rank: the B of both in turn, the
 // keys of their side A, which is hashed for each row, and their fitness.
 template <class S>
-class OwnDraws {
+class RowDraws {
  public:
   using V8 = typename S::V8;
   using V16 = typename S::V16;
@@ -38,7 +38,6 @@ class OwnDraws {
   size_t draws(const PlanParam& p, const RowVoters::Pairs& pairs) const {
     return ((pairs.end + 1) / 2 - pairs.begin / 2) * p.ranks;
   }
-  size_t block_draws() const { return kBlock; }
 
   void draw(const Draw& noise, const PlanParam& p, uint32_t param, const egg_update& u, Threads& threads) {
     const size_t all = count(p, p.voters.pairs);
@@ -72,7 +71,7 @@ class OwnDraws {
 
   class Block {
    public:
-    Block(const OwnDraws& draws, const Draw& noise, const PlanParam& p)
+    Block(const RowDraws& draws, const Draw& noise, const PlanParam& p)
         : draws_(draws), p_(p), side_(noise, EGG_SIDE_A), row_bytes_(row_bytes(p)) {}
 
     size_t size() const { return count_; }
@@ -135,7 +134,7 @@ class OwnDraws {
           [&](auto c) EGG_INLINE_LAMBDA { S::store(to + piece * kPiece + c * S::kLanes, sums[0][c] + sums[1][c]); });
     }
 
-    const OwnDraws& draws_;
+    const RowDraws& draws_;
     const PlanParam& p_;
     typename Draw::Side side_;
     size_t row_bytes_;
@@ -163,124 +162,6 @@ class OwnDraws {
 
   Buffer<Two> twos_;  // draw (pair / 2 - first_pair / 2) * ranks + r
   Buffer<int8_t> b_;  // (draws, row_bytes)
-};
-
-// Joint tables, whose side A is the same for all rows: a draw is some pairs of one stream, already summed up.
-template <class S>
-class JointDraws {
- public:
-  using V8 = typename S::V8;
-  using V16 = typename S::V16;
-  using V32 = typename S::V32;
-  using Draw = NoiseDraw<S>;
-
-  static constexpr size_t kPiece = 2 * S::kLanes;
-  static constexpr size_t kBlock = 512;
-  static constexpr uint32_t kMostPairs = 64;  // of a draw
-
-  // Counted for streams of two members, the fewest.
-  static uint64_t bytes(const PlanParam& p, uint32_t pairs) { return uint64_t{pairs} * cols(p) * sizeof(int32_t); }
-
-  size_t draws(const PlanParam& /*p*/, const RowVoters::Pairs& pairs) const {
-    return (pairs.end - pairs.begin + size_ - 1) / size_;
-  }
-  // int32 holds the sums of that many draws: each pair and rank adds at most 16 * 127 * 46.
-  size_t block_draws() const { return block_draws_; }
-
-  void draw(const Draw& noise, const PlanParam& p, uint32_t lead, const egg_update& u, Threads& threads) {
-    in_stream_ = u.members_per_stream / 2;
-    size_ = std::min(in_stream_, kMostPairs);
-    a_stream_ = (in_stream_ + size_ - 1) / size_;
-    block_draws_ = std::min<size_t>(kBlock, INT32_MAX / (EGG_JOINT_A * 127 * EGG_NOISE_MAX * size_ * p.ranks));
-    if (p.voters.pairs == 0) return;
-    first_stream_ = p.voters.first_pair / in_stream_;
-    const uint32_t last = p.voters.first_pair + p.voters.pairs;
-    const uint32_t streams = (last - 1) / in_stream_ + 1 - first_stream_;
-    const size_t line = cols(p);
-    if (sums_.size() < streams * a_stream_ * line) sums_ = Buffer<int32_t>(streams * a_stream_ * line);
-    const uint64_t step_key = noise.step_key(u.step);
-    threads.split(streams, [&](size_t begin, size_t end) {
-      const typename Draw::Side side(noise, EGG_SIDE_B);
-      for (size_t s = begin; s < end; ++s) {
-        const uint32_t stream = first_stream_ + static_cast<uint32_t>(s);
-        const uint32_t first = std::max(p.voters.first_pair, stream * in_stream_);
-        const uint32_t stop = std::min(last, (stream + 1) * in_stream_);
-        int32_t* to = sums_.data() + s * a_stream_ * line;
-        for (uint32_t pair = first; pair < stop; pair += size_, to += line) {
-          std::fill_n(to, line, 0);
-          add_pairs(noise, side, p, lead, step_key, u.fitness, pair, std::min(stop, pair + size_), to);
-        }
-      }
-    });
-  }
-
-  class Block {
-   public:
-    Block(const JointDraws& draws, const Draw& /*noise*/, const PlanParam& p) : draws_(draws), cols_(cols(p)) {}
-
-    size_t size() const { return count_; }
-    void clear() { count_ = 0; }
-
-    EGG_INLINE void take(const RowVoters::Pairs& pairs, size_t first, size_t last, uint32_t /*row*/) {
-      const size_t base = (pairs.begin / draws_.in_stream_ - draws_.first_stream_) * draws_.a_stream_;
-      for (size_t i = first; i < last; ++i, ++count_) {
-        lines_[count_] = draws_.sums_.data() + (base + i) * cols_;
-        for (size_t at = 0; at < cols_; at += 16) __builtin_prefetch(lines_[count_] + at);
-      }
-    }
-    void prepare() {}
-
-    void add_up(size_t begin, size_t end, int32_t* to) const {
-      for (size_t at = 0; at < cols_; at += kPiece) {
-        V32 low = {};
-        V32 high = {};
-        for (size_t draw = begin; draw < end; ++draw) {
-          low += S::template load<V32>(lines_[draw] + at);
-          high += S::template load<V32>(lines_[draw] + at + S::kLanes);
-        }
-        S::store(to + at, low * EGG_JOINT_A);
-        S::store(to + at + S::kLanes, high * EGG_JOINT_A);
-      }
-    }
-
-   private:
-    const JointDraws& draws_;
-    size_t cols_;
-    size_t count_ = 0;
-    const int32_t* lines_[kBlock] = {};
-  };
-
- private:
-  static size_t cols(const PlanParam& p) { return (p.cols + kPiece - 1) / kPiece * kPiece; }
-
-  // to += f * B of pairs [first, last) and all ranks.
-  static void add_pairs(const Draw& noise, const typename Draw::Side& side, const PlanParam& p, uint32_t lead,
-                        uint64_t step_key, const int8_t* fitness, uint32_t first, uint32_t last, int32_t* to) {
-    for (uint32_t pair = first; pair < last; pair += static_cast<uint32_t>(S::kLanes)) {
-      const typename Draw::PairKeys pair_keys = noise.pair_keys(step_key, pair, lead);
-      for (uint32_t r = 0; r < p.ranks; ++r) {
-        const StoredKeys<S> keys(Draw::keys(pair_keys, EGG_SIDE_B, r));
-        for (uint32_t l = 0; l < S::kLanes && pair + l < last; l += 2) {
-          const int16_t two[2] = {fitness[pair + l], pair + l + 1 < last ? int16_t{fitness[pair + l + 1]} : int16_t{0}};
-          const V16 f = (V16)S::broadcast(two);
-          const typename Draw::Keys both = Draw::two_pairs(keys, l, keys, l + 1);
-          for (size_t piece = 0; piece * kPiece < p.cols; ++piece) {
-            const V8 b = side.two(both, piece);
-            int32_t* at = to + piece * kPiece;
-            S::store(at, S::madd16(S::template load<V32>(at), f, S::lower16(b)));
-            S::store(at + S::kLanes, S::madd16(S::template load<V32>(at + S::kLanes), f, S::upper16(b)));
-          }
-        }
-      }
-    }
-  }
-
-  uint32_t in_stream_ = 1;  // pairs of a stream
-  uint32_t size_ = 1;       // pairs of a draw
-  uint32_t a_stream_ = 1;   // draws of a stream
-  size_t block_draws_ = 1;
-  uint32_t first_stream_ = 0;
-  Buffer<int32_t> sums_;  // (streams, draws of one, columns)
 };
 
 }  // namespace eggroll::tile

@@ -32,40 +32,28 @@ class RowVotes {
            std::vector<Slots>& slots)
       : spec_(spec), plan_(plan), noise_(noise), weights_(weights), slots_(slots), tables_(plan.forms.size()) {}
 
-  // Bytes for the draws of the largest table of each kind, and for the rows and voters of every table. The count is for
-  // streams of one pair and one token, because a session is not told of other streams.
+  // Bytes for the draws of the largest table, and for the rows and voters of every table. The count is for streams of
+  // one pair and one token, because a session is not told of other streams.
   static uint64_t memory(const Plan& plan, uint32_t population) {
     uint64_t bytes = 0;
-    uint64_t own = 0;
-    uint64_t joint = 0;
+    uint64_t draws = 0;
     for (const PlanParam& p : plan.forms) {
       if (!p.perturbed || p.voters.masked == 0 || p.voters.site != 0) continue;
       const uint32_t pairs = voting_pairs(p, population);
       bytes += RowVoters::bytes(pairs) + pairs * uint64_t{sizeof(size_t)};
-      if (p.voters.joint == 0) own = std::max(own, OwnDraws<S>::bytes(p, pairs));
-      if (p.voters.joint != 0) joint = std::max(joint, JointDraws<S>::bytes(p, pairs));
+      draws = std::max(draws, RowDraws<S>::bytes(p, pairs));
     }
-    return bytes + own + joint;
+    return bytes + draws;
   }
 
   // params: of masked tables.
-  void update(std::vector<uint32_t> params, const egg_update& u, Threads& threads) {
+  void update(const std::vector<uint32_t>& params, const egg_update& u, Threads& threads) {
     threads.split(params.size(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) tables_[params[i]].find(spec_, params[i], u);
     });
-    const auto lead = [&](uint32_t param) { return lead_of(plan_.forms[param].voters, param); };
-    std::stable_sort(params.begin(), params.end(), [&](uint32_t a, uint32_t b) { return lead(a) < lead(b); });
-    uint32_t drawn = UINT32_MAX;  // the lead whose sums are there
     for (const uint32_t param : params) {
-      const PlanParam& p = plan_.forms[param];
-      if (p.voters.joint == 0) {
-        own_.draw(noise_, p, param, u, threads);
-        vote(own_, param, u, threads);
-        continue;
-      }
-      if (drawn != lead(param)) joint_.draw(noise_, p, lead(param), u, threads);
-      drawn = lead(param);
-      vote(joint_, param, u, threads);
+      draws_.draw(noise_, plan_.forms[param], param, u, threads);
+      vote(param, u, threads);
     }
   }
 
@@ -75,8 +63,7 @@ class RowVotes {
   struct Table {
     void find(const egg_session_spec& spec, uint32_t param, const egg_update& u) { voters.find(spec, param, u); }
 
-    template <class Draws>
-    void count(const Draws& draws, const PlanParam& p) {
+    void count(const RowDraws<S>& draws, const PlanParam& p) {
       first_draw.clear();
       size_t before = 0;
       for (const RowVoters::Pairs& pairs : voters.voters()) {
@@ -90,39 +77,36 @@ class RowVotes {
     std::vector<size_t> first_draw;  // of each of the rows' voters, counted over all; and the end
   };
 
-  template <class Draws>
-  void vote(const Draws& draws, uint32_t param, const egg_update& u, Threads& threads) {
+  void vote(uint32_t param, const egg_update& u, Threads& threads) {
     Table& table = tables_[param];
     if (table.voters.size() == 0) return;
-    table.count(draws, plan_.forms[param]);
+    table.count(draws_, plan_.forms[param]);
     const size_t all = table.first_draw.back();
     const size_t parts = (all + kPart - 1) / kPart;
     const size_t cols = plan_.forms[param].cols;
     cut_.assign((parts - 1) * cols, 0);
     std::atomic<int64_t> changed = 0;
     threads.split(parts, [&](size_t begin, size_t end) {
-      Part<Draws> part(*this, draws, param, u);
+      Part part(*this, param, u);
       for (size_t i = begin; i < end; ++i) part.run(i * kPart, std::min(all, (i + 1) * kPart));
       changed += part.changed();
     });
-    Part<Draws> part(*this, draws, param, u);
+    Part part(*this, param, u);
     for (size_t i = 0; i + 1 < parts; ++i) part.finish_cut(i);
     u.changed[param] = changed + part.changed();
   }
 
   // What one thread does of a table's draws, part by part.
-  template <class Draws>
   class Part {
    public:
-    Part(RowVotes& votes, const Draws& draws, uint32_t param, const egg_update& u)
+    Part(RowVotes& votes, uint32_t param, const egg_update& u)
         : votes_(votes),
           param_(param),
           p_(votes.plan_.forms[param]),
           table_(votes.tables_[param]),
-          block_draws_(draws.block_draws()),
-          block_(draws, votes.noise_, p_),
+          block_(votes.draws_, votes.noise_, p_),
           rule_(*votes.spec_.rule, u.scalars),
-          padded_cols_((p_.cols + Draws::kPiece - 1) / Draws::kPiece * Draws::kPiece),
+          padded_cols_((p_.cols + kPiece - 1) / kPiece * kPiece),
           line_(padded_cols_),
           carried_(p_.cols),
           staged_votes_(std::max(kRuleBlock, padded_cols_)) {}
@@ -136,8 +120,8 @@ class RowVotes {
       for (size_t at = first; at < last; ++row) {
         const size_t end = std::min(last, end_of(row));
         while (at < end) {
-          if (block_.size() == block_draws_) add_block();
-          const size_t stop = std::min(end, at + block_draws_ - block_.size());
+          if (block_.size() == RowDraws<S>::kBlock) add_block();
+          const size_t stop = std::min(end, at + RowDraws<S>::kBlock - block_.size());
           for (size_t next = at; next < stop; ++entry) {
             const size_t upto = std::min(stop, table_.first_draw[entry + 1]);
             const size_t before = table_.first_draw[entry];
@@ -161,6 +145,8 @@ class RowVotes {
     }
 
    private:
+    static constexpr size_t kPiece = RowDraws<S>::kPiece;
+
     // What a block holds of one row. end: where the row's draws end in the block. first, last: their numbers among all
     // draws.
     struct Share {
@@ -266,8 +252,7 @@ class RowVotes {
     uint32_t param_;
     const PlanParam& p_;
     const Table& table_;
-    size_t block_draws_;
-    typename Draws::Block block_;
+    typename RowDraws<S>::Block block_;
     RuleBlocks<S> rule_;
     size_t padded_cols_;
     Buffer<int32_t> line_;
@@ -285,8 +270,7 @@ class RowVotes {
   Weights<S>& weights_;
   std::vector<Slots>& slots_;
   std::vector<Table> tables_;  // by parameter
-  OwnDraws<S> own_;            // of the table in hand
-  JointDraws<S> joint_;        // of the lead in hand
+  RowDraws<S> draws_;          // of the table in hand
   std::vector<int64_t> cut_;   // (parts - 1, columns): votes of the row that begins in a part and goes on
   std::mutex mutex_;           // of cut_
 };

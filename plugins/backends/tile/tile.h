@@ -256,7 +256,7 @@ struct Tile {
     const egg_voters& voters = model.plan.forms[param].voters;
     const uint32_t before = first_pair - voters.first_pair;  // wraps where the tile begins before the first voter
     const uint32_t end = voters.first_pair + voters.pairs;
-    if (lead_of(voters, param) != param || first_pair >= end || first_pair + kPairs <= voters.first_pair) return false;
+    if (first_pair >= end || first_pair + kPairs <= voters.first_pair) return false;
     const bool all = first_pair >= voters.first_pair && first_pair + kPairs <= end;
     if (all && params[param].all_vote) return true;
     params[param].all_vote = all;

@@ -26,7 +26,7 @@ void draw_b(const Model& model, uint64_t step, uint32_t pair, uint32_t param, No
 
 bool perturbs(const Model& model, uint32_t pair, uint32_t param) {
   const eggroll::LoweredParam& p = model.lowered.params[param];
-  return p.perturbed && eggroll::is_perturbed(p.voters, param, pair);
+  return p.perturbed && eggroll::is_perturbed(p.voters, pair);
 }
 
 }  // namespace
@@ -132,9 +132,8 @@ void Member::embed(const egg_op& op) {
   const Noise* noise = reads ? noise_of(op.param[0]) : nullptr;
   const int8_t* weights = model_.weights[static_cast<size_t>(op.param[0])].data() + (reads ? row * width : 0);
   const auto param = static_cast<uint32_t>(op.param[0]);
-  const bool joint = model_.lowered.params[param].voters.joint != 0;
-  std::vector<int32_t> a(noise == nullptr ? 0 : model_.lowered.params[param].ranks, EGG_JOINT_A);
-  for (size_t r = 0; r < a.size() && !joint; ++r) {
+  std::vector<int32_t> a(noise == nullptr ? 0 : model_.lowered.params[param].ranks);
+  for (size_t r = 0; r < a.size(); ++r) {
     a[r] =
         model_.source.value(perturbation_->step, perturbation_->pair, param, EGG_SIDE_A, static_cast<uint32_t>(r), row);
   }

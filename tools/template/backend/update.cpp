@@ -33,16 +33,13 @@ std::vector<int64_t> count_votes(const Model& model, uint32_t param, const egg_u
 // The same of one row of a masked table, over its voters: those from `first` up to `last`.
 std::vector<int64_t> count_row_votes(const Model& model, uint32_t param, const egg_update& u, uint32_t row,
                                      const eggroll::RowVoters::Pairs* first, const eggroll::RowVoters::Pairs* last) {
-  const egg_voters& voters = model.lowered.params[param].voters;
-  const uint32_t lead = model.lowered.params[param].lead;
   std::vector<int8_t> b(static_cast<size_t>(model.program.params[param].cols));
   std::vector<int64_t> votes(b.size());
   for (; first != last; ++first) {
     for (uint32_t pair = first->begin; pair < first->end; ++pair) {
       for (uint32_t r = 0; r < model.lowered.params[param].ranks; ++r) {
-        const int32_t a = voters.joint != 0 ? EGG_JOINT_A : model.source.value(u.step, pair, param, EGG_SIDE_A, r, row);
-        const int32_t fa = u.fitness[pair] * a;
-        model.source.fill(u.step, pair, lead, EGG_SIDE_B, r, b.data(), static_cast<uint32_t>(b.size()));
+        const int32_t fa = u.fitness[pair] * model.source.value(u.step, pair, param, EGG_SIDE_A, r, row);
+        model.source.fill(u.step, pair, param, EGG_SIDE_B, r, b.data(), static_cast<uint32_t>(b.size()));
         for (size_t j = 0; j < b.size(); ++j) votes[j] += fa * b[j];
       }
     }

@@ -127,8 +127,7 @@ inline Four with_table_row(thread const Tile& tile, constant DeviceOp& op, uint3
   device const uint64_t* keys = reinterpret_cast<device const uint64_t*>(tile.noise(row, op.a));
   Four ab = {{0, 0, 0, 0}};
   for (uint32_t r = 0; r < ranks; ++r) {
-    const int32_t a =
-        op.joint_a != 0 ? op.joint_a : draw_one(tile.noise_values, table_log2, keys[r], EGG_SIDE_A, table_row);
+    const int32_t a = draw_one(tile.noise_values, table_log2, keys[r], EGG_SIDE_A, table_row);
     const Four b = load_bytes(tile.noise(row, op.b + r * op.b_stride), u);
     for (uint32_t i = 0; i < 4; ++i) ab.at[i] += a * b.at[i];
   }

@@ -48,10 +48,8 @@ EGG_KERNEL masked(EGG_ARGUMENTS(MaskedArgs), EGG_CONSTANTS(RuleNode, nodes, kBin
           const uint32_t pair = walk.pair(draw / args.ranks);
           const uint32_t rank = draw % args.ranks;
           const uint64_t key_a = draw_key(noise_args, pair, job.param, EGG_SIDE_A, rank);
-          const int32_t a =
-              job.joint_a != 0 ? job.joint_a : draw_one(noise, noise_args.table_log2, key_a, EGG_SIDE_A, row.row);
-          fas[lane] = fitness[pair] * a;
-          keys_b[lane] = draw_key(noise_args, pair, job.lead, EGG_SIDE_B, rank);
+          fas[lane] = fitness[pair] * draw_one(noise, noise_args.table_log2, key_a, EGG_SIDE_A, row.row);
+          keys_b[lane] = draw_key(noise_args, pair, job.param, EGG_SIDE_B, rank);
         }
         simdgroup_barrier(mem_flags::mem_threadgroup);
         Four sums = {{0, 0, 0, 0}};
