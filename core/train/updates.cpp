@@ -41,7 +41,7 @@ Updates::Updates(const Setup& setup, BackendSession& session, Processes& process
       session_(session),
       processes_(processes),
       method_(processes.alone() ? UpdateMethod::kRebuilt : setup.processes.update.value_or(UpdateMethod::kRebuilt)),
-      // Of tables that vote with sites most rows stay as they are in a step, and a sharded update would send them all.
+      // Most rows of tables that vote with sites stay as they are in a step, and a sharded update would send them all.
       on_trial_(!processes.alone() && !setup.processes.update && setup.learner.sites.empty()),
       owners_(owners_of(learner_.program->params(), processes.size())),
       sizes_(processes.size()) {

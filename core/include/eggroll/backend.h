@@ -24,7 +24,7 @@ class Session {
   virtual void evaluate(const egg_evaluate& arguments) = 0;
   virtual void update(const egg_update& arguments) = 0;
   virtual void infer(const egg_infer& arguments) = 0;
-  // Of a backend that supports no sites nobody asks for these.
+  // Nobody asks for these where a backend supports no sites.
   virtual void get_site_part(const egg_site_part& /*part*/) { throw_no_sites(); }
   virtual void add_site_part(const egg_site_part& /*part*/) { throw_no_sites(); }
 

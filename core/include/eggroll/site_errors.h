@@ -1,5 +1,6 @@
 // A site of a session, and what its streams leave for the update of the same step, as backends for processors keep it.
-// Of other sessions' streams they keep the errors, and the votes on matrices and vectors added up (egg_site_part).
+// They keep the errors of other sessions' streams too, and these streams' votes on matrices and vectors, added up
+// (egg_site_part).
 #ifndef EGGROLL_SITE_ERRORS_H
 #define EGGROLL_SITE_ERRORS_H
 

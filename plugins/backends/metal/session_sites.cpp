@@ -139,7 +139,7 @@ void MetalSession::run_site_votes(const egg_update& u) {
   find_site_stds(u);
 }
 
-// Of the session's own streams.
+// Makes the votes of the session's own streams.
 void MetalSession::make_site_votes(const egg_update& u) {
   const JobList<SiteVoteJob> jobs = plan_.sites.votes.chosen(u);
   write(site_vote_jobs_, jobs.jobs);

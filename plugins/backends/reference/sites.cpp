@@ -27,7 +27,7 @@ void fill_signs(const Place& p, uint32_t k, std::vector<int32_t>& signs) {
   }
 }
 
-// Of an int8 value.
+// The value is int8.
 int32_t perturbed(const Place& p, uint32_t i, int32_t sign) {
   const auto value = static_cast<size_t>(p.site.site.value);
   return egg_clip8(p.frame.values[value][i] + sign * p.site.site.amplitude);

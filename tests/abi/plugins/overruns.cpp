@@ -24,7 +24,7 @@ class Overrunning : public eggroll::Session {
     write("infer losses", i.losses, i.batch.streams);
     write("infer logits", i.logits, 4 * i.batch.streams);
   }
-  // Of one stream of two tokens, a table and a matrix (4, 5).
+  // The site has one stream of two tokens, a table and a matrix (4, 5).
   void get_site_part(const egg_site_part& part) override {
     write("part errors", part.errors, 8);
     write("part perturbed", part.perturbed, 2);

@@ -57,7 +57,7 @@ inline uint32_t job_of(constant Job* jobs, uint32_t count, uint32_t piece) {
   return job;
 }
 
-// Of a draw, or of the signs of orthogonal ones: see egg_draw_key. place: counted from the first of these.
+// The key of a draw, or of the signs of orthogonal ones: see egg_draw_key. place: counted from the first of these.
 inline uint64_t place_key(Places places, uint32_t place, uint32_t draw) {
   const uint32_t at = places.first + place;
   return egg_draw_key(places.seed, places.step, places.stream + at / places.tokens, places.site, at % places.tokens,
