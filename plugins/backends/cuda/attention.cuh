@@ -1,5 +1,5 @@
-// attention and loss. Where heads are whole units each of a row's four threads has every fourth head; else, and for
-// draws, a warp works on its rows' heads one after another.
+// attention and loss. Where heads are whole units each of a row's four threads has every fourth head; else a warp works
+// on its rows' heads one after another.
 #ifndef EGGROLL_CUDA_ATTENTION_CUH
 #define EGGROLL_CUDA_ATTENTION_CUH
 
@@ -85,14 +85,20 @@ struct OfDraw {
     if (begin > token) return;
     for (reset = tile.args.move.resets + place; begin > 0 && *reset == 0; --reset) --begin;
   }
-  // side: 0 of keys, 1 of values.
-  __device__ uint32_t word(size_t kept, const Place& own, uint32_t side, uint32_t j, uint32_t i) const {
-    if (j + 1 == end && (j > token || op.of_stream == 0)) return tile.word(own, r, i);
-    if (j >= token + op.of_stream) return *reinterpret_cast<const uint32_t*>(cached(own, side, j - token) + i);
-    return *reinterpret_cast<const uint32_t*>(tile.args.kept + kept + (first + j) * own.bytes + i);
+  // Channels from i on, as far as their unit goes. side: 0 of keys, 1 of values.
+  __device__ const void* at(size_t kept, const Place& own, uint32_t side, uint32_t j, uint32_t i) const {
+    if (j + 1 == end && (j > token || op.of_stream == 0)) return &tile.word(own, r, i);
+    if (j >= token + op.of_stream) return cached(own, side, j - token) + i;
+    return tile.args.kept + kept + (first + j) * own.bytes + i;
   }
-  __device__ uint32_t key(uint32_t j, uint32_t i) const { return word(op.keys_offset, op.in[1], 0, j, i); }
-  __device__ uint32_t value(uint32_t j, uint32_t i) const { return word(op.values_offset, op.in[2], 1, j, i); }
+  template <class Part = uint32_t>
+  __device__ Part key(uint32_t j, uint32_t i) const {
+    return *static_cast<const Part*>(at(op.keys_offset, op.in[1], 0, j, i));
+  }
+  template <class Part = uint32_t>
+  __device__ Part value(uint32_t j, uint32_t i) const {
+    return *static_cast<const Part*>(at(op.values_offset, op.in[2], 1, j, i));
+  }
   __device__ int8_t* cached(const Place& own, uint32_t side, uint32_t step) const {
     const MoveArgs& move = tile.args.move;
     const size_t part = size_t{tile.member(r)} * move.cached_tokens + step;
@@ -202,6 +208,20 @@ __device__ inline void add_values(const uint4 (&x)[2], const uint4 (&y)[2], int3
   }
 }
 
+// Puts units u and, where `next` is 1, u + 1 of this thread's row.
+template <class T>
+__device__ inline void put_means(const T& tile, const DeviceOp& op, uint32_t u, uint32_t next, const Divisor& divide,
+                                 const int32_t (&sums)[32]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    if (half > static_cast<int>(next)) continue;
+    tile.unit(op.out, tile.row(), u + static_cast<uint32_t>(half)) = each_word([&](int k) {
+      const int32_t* four = sums + 16 * half + 4 * k;
+      return pack4(divide(four[0]), divide(four[1]), divide(four[2]), divide(four[3]));
+    });
+  }
+}
+
 // One head of this thread's row, its channels from unit `first` on: the scores of all positions, kept in the workspace;
 // then the weighted values, 32 channels at a time. Sums fit int32, as the host has proved.
 template <bool kSmall, class T>
@@ -287,14 +307,64 @@ __device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin,
         add_values<kSmall>(v[k], v[k + 1], weights[k], weights[k + 1], sums);
       }
     }
+    put_means(tile, op, first + u, next, divide, sums);
+  }
+}
+
+// The same for a draw. It keeps no scores: they are made for the largest, and again for each 32 channels.
+template <bool kSmall, class T>
+__device__ inline void attend_alone(const OfDraw<T>& seen, uint32_t first) {
+  const T& tile = seen.tile;
+  const DeviceOp& op = seen.op;
+  const uint32_t end = seen.end;
+  const uint32_t units = static_cast<uint32_t>(op.head) / kUnit;
+  // body(k, score of position start + k); those beyond the last repeat it.
+  const auto each_score = [&](uint32_t start, auto&& body) {
+    int32_t products[kValuesAhead] = {};
+#pragma unroll 1
+    for (uint32_t u = first; u < first + units; ++u) {
+      uint4 keys[kValuesAhead];
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      if (half > static_cast<int>(next)) continue;
-      tile.unit(op.out, row, first + u + static_cast<uint32_t>(half)) = each_word([&](int k) {
-        const int32_t* four = sums + 16 * half + 4 * k;
-        return pack4(divide(four[0]), divide(four[1]), divide(four[2]), divide(four[3]));
-      });
+      for (uint32_t k = 0; k < kValuesAhead; ++k) {
+        keys[k] = seen.template key<uint4>(min(start + k, end - 1), kUnit * u);
+      }
+      const uint4 query = tile.unit(op.in[0], seen.r, u);
+#pragma unroll
+      for (uint32_t k = 0; k < kValuesAhead; ++k) products[k] = dot16(query, keys[k], products[k]);
     }
+#pragma unroll
+    for (uint32_t k = 0; k < kValuesAhead; ++k) body(k, egg_rshift(products[k], op.attr, tile.args.nearest));
+  };
+  int32_t largest = INT32_MIN;
+#pragma unroll 1
+  for (uint32_t start = seen.begin; start < end; start += kValuesAhead) {
+    each_score(start, [&](uint32_t, int32_t score) { largest = max(largest, score); });
+  }
+#pragma unroll 1
+  for (uint32_t u = 0; u < units; u += 2) {
+    const uint32_t next = min(u + 1, units - 1) - u;
+    int32_t sums[32] = {};
+    int32_t total = 0;
+#pragma unroll 1
+    for (uint32_t start = seen.begin; start < end; start += kValuesAhead) {
+      uint4 v[kValuesAhead][2];
+#pragma unroll
+      for (uint32_t k = 0; k < kValuesAhead; ++k) {
+        const uint32_t j = min(start + k, end - 1);
+        v[k][0] = seen.template value<uint4>(j, kUnit * (first + u));
+        v[k][1] = seen.template value<uint4>(j, kUnit * (first + u + next));
+      }
+      int32_t weights[kValuesAhead];
+      each_score(start, [&](uint32_t k, int32_t score) {
+        weights[k] = start + k < end ? __ldg(op.table + egg_attention_index(score, largest, op.mode)) : 0;
+        total += weights[k];
+      });
+#pragma unroll
+      for (uint32_t k = 0; k < kValuesAhead; k += 2) {
+        add_values<kSmall>(v[k], v[k + 1], weights[k], weights[k + 1], sums);
+      }
+    }
+    put_means(tile, op, first + u, next, Divisor(max(1, total), tile.args.nearest), sums);
   }
 }
 
@@ -309,12 +379,26 @@ __device__ inline void attend_by_warp(T& tile, const DeviceOp& op) {
   }
 }
 
+// Each of a row's threads has every fourth head: attend(its first unit).
+template <class T, class Attend>
+__device__ inline void each_own_head(T& tile, const DeviceOp& op, Attend&& attend) {
+  const auto head = static_cast<uint32_t>(op.head);
+  for (uint32_t first = tile.quarter() * head; first < op.out.size; first += 4 * head) attend(first / kUnit);
+  for (uint32_t u = op.out.size / kUnit + tile.quarter(); u < units_of(op.out); u += 4) {
+    tile.unit(op.out, tile.row(), u) = make_uint4(0, 0, 0, 0);
+  }
+}
+
 template <class T>
 __device__ inline void run_attention_of_draw(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
-  if (tile.args.move.cache != nullptr && tile.is_real(tile.row())) OfDraw<T>(tile, op, tile.row()).remember();
+  const OfDraw<T> seen(tile, op, tile.row());
+  if (tile.args.move.cache != nullptr && tile.is_real(tile.row())) seen.remember();
   __syncwarp();
-  attend_by_warp<OfDraw>(tile, op);
+  if (static_cast<uint32_t>(op.head) % kUnit != 0) return attend_by_warp<OfDraw>(tile, op);
+  each_own_head(tile, op, [&](uint32_t first) {
+    with_flag(op.small_weights != 0, [&](auto small) { attend_alone<small.value>(seen, first); });
+  });
 }
 
 template <class T>
@@ -323,18 +407,11 @@ __device__ inline void run_attention(T& tile, const DeviceOp& planned) {
   remember(tile, op, op.keys_offset, op.in[1]);
   remember(tile, op, op.values_offset, op.in[2]);
   __syncwarp();
-  const auto head = static_cast<uint32_t>(op.head);
-  if (head % kUnit == 0) {
-    const uint32_t begin = tile.at.first_visible[tile.lane() / 4];
-    for (uint32_t first = tile.quarter() * head; first < op.out.size; first += 4 * head) {
-      with_flag(op.small_weights != 0, [&](auto small) { attend_alone<small.value>(tile, op, begin, first / kUnit); });
-    }
-    for (uint32_t u = op.out.size / kUnit + tile.quarter(); u < units_of(op.out); u += 4) {
-      tile.unit(op.out, tile.row(), u) = make_uint4(0, 0, 0, 0);
-    }
-    return;
-  }
-  attend_by_warp<OfMember>(tile, op);
+  if (static_cast<uint32_t>(op.head) % kUnit != 0) return attend_by_warp<OfMember>(tile, op);
+  const uint32_t begin = tile.at.first_visible[tile.lane() / 4];
+  each_own_head(tile, op, [&](uint32_t first) {
+    with_flag(op.small_weights != 0, [&](auto small) { attend_alone<small.value>(tile, op, begin, first); });
+  });
 }
 
 template <class T>

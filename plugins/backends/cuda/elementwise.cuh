@@ -150,6 +150,19 @@ __device__ inline void run_move(T& tile, const DeviceOp& planned) {
   run_take(tile, planned, narrow, wide);
 }
 
+// The next token's row is on its way to the L2 cache while this token's ops run. entry: this token's.
+template <class T>
+__device__ inline void ask_for_next_row(const T& tile, const DeviceOp& op, size_t entry) {
+  const ForwardArgs& args = tile.args;
+  if (op.attr == 0 || tile.at.token + 1 == args.tokens) return;
+  const uint32_t id = args.row_numbers[(entry + 1) * args.index_count + static_cast<uint32_t>(op.attr) - 1];
+  if (id == EGG_NO_ROW) return;
+  const int8_t* const row = op.matrix + size_t{id} * op.matrix_stride;
+  for (uint32_t at = kBlock * tile.quarter(); at < op.matrix_stride; at += 4 * kBlock) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at));
+  }
+}
+
 template <class T>
 __device__ inline void run_embed(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
@@ -161,6 +174,7 @@ __device__ inline void run_embed(T& tile, const DeviceOp& planned) {
   const uint32_t ranks = tile.ranks(op);
   const bool has_row = id != EGG_NO_ROW;
   const auto* weights = reinterpret_cast<const uint4*>(op.matrix + size_t{has_row ? id : 0} * op.matrix_stride);
+  ask_for_next_row(tile, op, entry);
   const int32_t sign = tile.sign_of(own);
   // The pair's draw of side A for the row.
   const auto draw = [&](uint32_t r) -> int32_t {
@@ -168,31 +182,49 @@ __device__ inline void run_embed(T& tile, const DeviceOp& planned) {
     const int8_t* key = tile.noise(own, op.a_offset + r * op.a_stride);
     return draw_of(args.values_of_noise, __ldg(reinterpret_cast<const unsigned long long*>(key)), EGG_SIDE_A, id);
   };
-  for (uint32_t i = 0; 4 * i < units_of(op.out); ++i) {
-    const uint32_t u = tile.quarter() + 4 * i;
-    uint4 x = {};
-    if (op.in[0].bytes != 0) x = tile.unit(op.in[0], own, u);
-    if (!has_row) {
-      tile.unit(op.out, own, u) = x;
-      continue;
-    }
-    const uint4 unit = __ldg(weights + u);
-    int32_t ab[16] = {};
-    for (uint32_t r = 0; r < ranks; ++r) {
-      const int32_t a = draw(r);
-      const uint4 b = tile.noise_units(own, op.b_offset + r * op.b_stride)[i];
+  // Several loads of a row, which lies anywhere in memory, are under way before the first is used.
+  constexpr uint32_t kAhead = 4;
+  const uint32_t count = units_of(op.out) / 4;
+#pragma unroll 1
+  for (uint32_t start = 0; start < count; start += kAhead) {
+    uint4 units[kAhead];
 #pragma unroll
-      for (int k = 0; k < 16; ++k) ab[k] += a * byte_of(word_of(b, k / 4), k % 4);
-    }
-    tile.unit(op.out, own, u) = each_word([&](int k) {
-      int32_t y[4];
+    for (uint32_t k = 0; k < kAhead; ++k) units[k] = __ldg(weights + tile.quarter() + 4 * min(start + k, count - 1));
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        y[e] = byte_of(word_of(x, k), e) + byte_of(word_of(unit, k), e) +
-               sign * egg_rshift(ab[4 * k + e], args.embed_shift, args.nearest);
+    for (uint32_t k = 0; k < kAhead; ++k) {
+      const uint32_t i = start + k;
+      if (i >= count) break;
+      const uint32_t u = tile.quarter() + 4 * i;
+      uint4 x = {};
+      if (op.in[0].bytes != 0) x = tile.unit(op.in[0], own, u);
+      if (!has_row) {
+        tile.unit(op.out, own, u) = x;
+        continue;
       }
-      return clip_pack4(y);
-    });
+      if (ranks == 0) {
+        tile.unit(op.out, own, u) = each_word([&](int w) {
+          return clip_raised(raised_low(word_of(x, w)) + raised_low(word_of(units[k], w)),
+                             raised_high(word_of(x, w)) + raised_high(word_of(units[k], w)), 2 * 128);
+        });
+        continue;
+      }
+      int32_t ab[16] = {};
+      for (uint32_t r = 0; r < ranks; ++r) {
+        const int32_t a = draw(r);
+        const uint4 b = tile.noise_units(own, op.b_offset + r * op.b_stride)[i];
+#pragma unroll
+        for (int c = 0; c < 16; ++c) ab[c] += a * byte_of(word_of(b, c / 4), c % 4);
+      }
+      tile.unit(op.out, own, u) = each_word([&](int w) {
+        int32_t y[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          y[e] = byte_of(word_of(x, w), e) + byte_of(word_of(units[k], w), e) +
+                 sign * egg_rshift(ab[4 * w + e], args.embed_shift, args.nearest);
+        }
+        return clip_pack4(y);
+      });
+    }
   }
 }
 

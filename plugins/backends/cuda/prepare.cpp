@@ -17,7 +17,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   int greatest = 0;
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "describe itself");
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "make a stream");
-  check(cudaStreamCreateWithPriority(&drawing_, cudaStreamNonBlocking, least), "make a stream");
+  check(cudaStreamCreateWithPriority(&beside_, cudaStreamNonBlocking, least), "make a stream");
   check(cudaStreamCreateWithFlags(&sending_, cudaStreamNonBlocking), "make a stream");
   check(cudaStreamCreateWithFlags(&receiving_, cudaStreamNonBlocking), "make a stream");
   for (cudaEvent_t* event : {&batch_places_[0].sent, &batch_places_[1].sent, &numbers_sent_, &evaluated_, &drawn_,

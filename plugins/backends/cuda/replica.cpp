@@ -32,7 +32,7 @@ Replica::~Replica() {
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
-  for (const cudaStream_t stream : {drawing_, sending_, receiving_}) {
+  for (const cudaStream_t stream : {beside_, sending_, receiving_}) {
     if (stream == nullptr) continue;
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
@@ -261,18 +261,18 @@ ForwardArgs Replica::forward_args(const egg_batch& batch, const Pass& pass) cons
   return args;
 }
 
-void Replica::launch_forward_pass(const ForwardArgs& args) {
+void Replica::launch_forward_pass(const ForwardArgs& args, cudaStream_t stream) {
   const uint32_t blocks = blocks_for(args.rows, own_.plan);
-  if (own_.plan.fused) return launch_fused_pass(args, blocks);
-  launch_forward(args, blocks, own_.plan.tiles, stream_);
+  if (own_.plan.fused) return launch_fused_pass(args, blocks, stream);
+  launch_forward(args, blocks, own_.plan.tiles, stream);
 }
 
-void Replica::launch_fused_pass(const CallArgs& args, uint32_t blocks) {
+void Replica::launch_fused_pass(const CallArgs& args, uint32_t blocks, cudaStream_t stream) {
   FusedArgs fused = fused_args_;
   static_cast<CallArgs&>(fused) = args;
   const uint32_t tiles = divide_up(args.rows, kTileRows);
   fused.seat_tokens = seat_tokens(tiles, args.tokens, blocks * fused.shape.tiles);
-  launch_fused(fused, blocks, stream_);
+  launch_fused(fused, blocks, stream);
 }
 
 // For perturbed members.
@@ -298,9 +298,9 @@ NoiseArgs Replica::noise_args(const NoisePart* parts, size_t count, uint64_t ste
 }
 
 // Makes what members read of the noise, unless it is there.
-void Replica::make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs) {
+void Replica::make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs, cudaStream_t stream) {
   if (!noise().has(step, first_pair, pairs) && noises_[1 - noise_].has(step, first_pair, pairs)) {
-    check(cudaStreamWaitEvent(stream_, drawn_), "draw noise");
+    check(cudaStreamWaitEvent(stream, drawn_), "draw noise");
     noise_ = 1 - noise_;
   }
   Noise& mine = noise();
@@ -308,7 +308,7 @@ void Replica::make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs) {
   if (has_draws && mine.with_vectors) return;
   const size_t first = has_draws ? draw_part_count_ : 0;
   launch_noise(noise_args(parts_.get() + first, part_count_ - first, step, first_pair, pairs, mine.values.get()),
-               stream_);
+               stream);
   mine.step = step;
   mine.first_pair = first_pair;
   mine.pairs = pairs;
@@ -316,14 +316,14 @@ void Replica::make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs) {
 }
 
 // Makes the draws of the next step while the host works on this one's losses.
-void Replica::draw_ahead(uint64_t step, uint32_t first_pair, uint32_t pairs) {
+void Replica::draw_ahead(uint64_t step, uint32_t first_pair, uint32_t pairs, cudaStream_t stream) {
   Noise& next = noises_[1 - noise_];
   if (!own_.memory.draws_ahead || next.has(step, first_pair, pairs)) return;
   next.pairs = 0;
-  check(cudaEventRecord(evaluated_, stream_), "run the forward pass");
-  check(cudaStreamWaitEvent(drawing_, evaluated_), "run the forward pass");
-  launch_noise(noise_args(parts_.get(), draw_part_count_, step, first_pair, pairs, next.values.get()), drawing_);
-  check(cudaEventRecord(drawn_, drawing_), "draw noise");
+  check(cudaEventRecord(evaluated_, stream), "run the forward pass");
+  check(cudaStreamWaitEvent(beside_, evaluated_), "run the forward pass");
+  launch_noise(noise_args(parts_.get(), draw_part_count_, step, first_pair, pairs, next.values.get()), beside_);
+  check(cudaEventRecord(drawn_, beside_), "draw noise");
   next.step = step;
   next.first_pair = first_pair;
   next.pairs = pairs;
@@ -356,10 +356,10 @@ void Replica::evaluate_async(const egg_evaluate& e) {
     if (!is_ready) send_now(e.batch, first, count, Sent::kAll);
   };
   sites_.sums.zero(stream_);
-  for (const auto& [part, is_of_sites] : parts_of(share)) {
-    if (is_of_sites) {
+  for (const Part& part : parts_of(share)) {
+    if (part.is_of_sites) {
       bring_batch();
-      evaluate_sites(e, part, first_stream);
+      evaluate_sites(e, part.members, first_stream);
     } else {
       evaluate_members(e, share, part, first_stream, bring_batch);
     }
@@ -372,14 +372,21 @@ void Replica::evaluate_async(const egg_evaluate& e) {
 }
 
 // The members of a part of the share; the noise of the first is made while the batch comes.
-void Replica::evaluate_members(const egg_evaluate& e, Share share, Share part, uint32_t first_stream,
+void Replica::evaluate_members(const egg_evaluate& e, Share share, const Part& of_share, uint32_t first_stream,
                                const std::function<void()>& bring_batch) {
   const Plan& plan = own_.plan;
+  const Share part = of_share.members;
+  const cudaStream_t stream = of_share.first_block > 0 ? beside_ : stream_;
+  if (stream != stream_) {
+    bring_batch();
+    check(cudaEventRecord(evaluated_, stream_), "run the forward pass");
+    check(cudaStreamWaitEvent(stream, evaluated_), "run the forward pass");
+  }
   const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, part.count);
   const uint32_t before = part.first - share.first;
   for (uint32_t done = 0; done < part.count; done += most_rows) {
     const uint32_t rows = std::min(part.count - done, most_rows);
-    make_noise(e.step, (part.first + done) / 2, rows / 2);
+    make_noise(e.step, (part.first + done) / 2, rows / 2, stream);
     bring_batch();
     for (uint32_t begin = 0; begin < rows; begin += kLaunchRows) {
       ForwardArgs args = forward_args(e.batch);
@@ -392,21 +399,24 @@ void Replica::evaluate_members(const egg_evaluate& e, Share share, Share part, u
       args.ranks = static_cast<uint32_t>(plan.noise.rank);
       args.states = states_.get() + (part.first + done + begin - first_member()) * plan.state_stride;
       args.losses = losses_.get() + before + done + begin;
-      launch_forward_pass(args);
-      download_losses(before + done + begin, args.rows);
+      args.workspace += size_t{of_share.first_block} * plan.tiles * plan.workspace_bytes;
+      launch_forward_pass(args, stream);
+      download_losses(before + done + begin, args.rows, stream);
     }
   }
-  if (share.count == members() && most_rows == part.count) draw_ahead(e.step + 1, part.first / 2, part.count / 2);
+  if (share.count == members() && most_rows == part.count) {
+    draw_ahead(e.step + 1, part.first / 2, part.count / 2, stream);
+  }
 }
 
 // Fetches the losses of these rows of the share, while the next rows' launch is at work.
-void Replica::download_losses(uint32_t first, uint32_t count) {
+void Replica::download_losses(uint32_t first, uint32_t count, cudaStream_t stream) {
   const size_t index = downloads_.size();
   if (index == download_events_.size()) {
     check(cudaEventCreateWithFlags(&download_events_.emplace_back(), cudaEventDisableTiming), "make an event");
   }
   const cudaEvent_t event = download_events_[index];
-  check(cudaEventRecord(event, stream_), "run the forward pass");
+  check(cudaEventRecord(event, stream), "run the forward pass");
   check(cudaStreamWaitEvent(receiving_, event), "run the forward pass");
   check(cudaMemcpyAsync(host_losses_.get() + first, losses_.get() + first, count * sizeof(int64_t),
                         cudaMemcpyDeviceToHost, receiving_),
@@ -449,7 +459,7 @@ void Replica::infer(const egg_infer& i) {
   args.states = infer_states_.get();
   args.losses = losses_.get();
   args.logits = i.logits != nullptr ? logits_.get() : nullptr;
-  launch_forward_pass(args);
+  launch_forward_pass(args, stream_);
   losses_.download(i.losses, streams, stream_);
   if (i.logits != nullptr) logits_.download(i.logits, size_t{streams} * args.vocab, stream_);
   check(cudaStreamSynchronize(stream_), "run the unperturbed model");

@@ -97,10 +97,12 @@ class Replica {
     uint32_t count;
   };
 
-  // Members of a share that are evaluated in one way.
+  // Members of a share that are evaluated in one way. first_block: of the workspace; above 0 where they run beside the
+  // streams of sites.
   struct Part {
     Share members;
     bool is_of_sites;
+    uint32_t first_block = 0;
   };
 
   // Owns a launch's jobs. add() puts one of this number of pieces behind the others; upload() sends them to the device.
@@ -160,9 +162,9 @@ class Replica {
   void upload_states(int8_t* to, const int8_t* from, size_t count);
   void download_states(int8_t* to, const int8_t* from, size_t count);
   void bring(void* to, const void* from, size_t bytes, const char* what);
-  void download_losses(uint32_t first, uint32_t count);
-  void make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs);
-  void draw_ahead(uint64_t step, uint32_t first_pair, uint32_t pairs);
+  void download_losses(uint32_t first, uint32_t count, cudaStream_t stream);
+  void make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs, cudaStream_t stream);
+  void draw_ahead(uint64_t step, uint32_t first_pair, uint32_t pairs, cudaStream_t stream);
   enum class Sent : uint8_t { kInputs, kAll };
   struct BatchPlace;
   void send(BatchPlace& place, const egg_batch& batch, uint32_t first, uint32_t streams, Sent what);
@@ -175,7 +177,7 @@ class Replica {
   };
   Reads reads_of(const egg_evaluate& e) const;
   std::vector<Part> parts_of(Share share) const;
-  void evaluate_members(const egg_evaluate& e, Share share, Share part, uint32_t first_stream,
+  void evaluate_members(const egg_evaluate& e, Share share, const Part& part, uint32_t first_stream,
                         const std::function<void()>& bring_batch);
   void make_sites();
   void make_site_tables(const std::vector<bool>& chosen);
@@ -209,8 +211,8 @@ class Replica {
   void make_row_votes(uint32_t first_pair, uint32_t pairs);
   void find_rows();
   RuleArgs rule_args() const;
-  void launch_forward_pass(const ForwardArgs& args);
-  void launch_fused_pass(const CallArgs& args, uint32_t blocks);
+  void launch_forward_pass(const ForwardArgs& args, cudaStream_t stream);
+  void launch_fused_pass(const CallArgs& args, uint32_t blocks, cudaStream_t stream);
   ForwardArgs forward_args(const egg_batch& batch) const { return forward_args(batch, pass_); }
   ForwardArgs forward_args(const egg_batch& batch, const Pass& pass) const;
   std::vector<DeviceOp> bound(const Plan& plan) const;
@@ -225,7 +227,7 @@ class Replica {
   const egg_rule* rule_;
   Threads threads_;
   cudaStream_t stream_ = nullptr;
-  cudaStream_t drawing_ = nullptr;    // of draws ahead
+  cudaStream_t beside_ = nullptr;     // of draws ahead, and of members beside streams of sites
   cudaStream_t sending_ = nullptr;    // of what calls bring, beside the work on noise
   cudaStream_t receiving_ = nullptr;  // of losses
   cudaEvent_t numbers_sent_ = nullptr;

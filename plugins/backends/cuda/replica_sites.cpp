@@ -96,6 +96,17 @@ std::vector<Replica::Part> Replica::parts_of(Share share) const {
     parts.push_back({{first, end - first}, is_of_sites});
     first = end;
   }
+  // Neither a site's streams nor a few members fill a device: both run at once where the workspace has tiles for both.
+  const auto blocks_of = [&](const Part& part) {
+    return blocks_for(part.members.count / (part.is_of_sites ? 2 * own_.plan.sites.pairs_of_stream : 1), own_.plan);
+  };
+  uint32_t streams = 0;
+  for (const Part& part : parts) streams = part.is_of_sites ? std::max(streams, blocks_of(part)) : streams;
+  for (Part& part : parts) {
+    if (!part.is_of_sites && streams + blocks_of(part) <= own_.memory.blocks) part.first_block = streams;
+  }
+  const auto is_beside = [](const Part& part) { return part.first_block > 0; };
+  std::stable_partition(parts.begin(), parts.end(), is_beside);  // before the streams take the whole device
   return parts;
 }
 
@@ -131,7 +142,7 @@ void Replica::evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_s
   args.losses = sites_.losses.get() + first_kept;
   args.kept = sites_.kept.get();
   args.first_kept = first_kept;
-  launch_forward_pass(args);
+  launch_forward_pass(args, stream_);
   for (uint32_t i = 1; i < in_stream && plan.state_stride > 0; ++i) {
     check(cudaMemcpy2DAsync(states + i * plan.state_stride, args.state_stride, states, args.state_stride,
                             plan.state_stride, streams, cudaMemcpyDeviceToDevice, stream_),
@@ -271,9 +282,9 @@ void Replica::draw_later(const ForwardArgs& at_token, uint32_t horizon, size_t b
     args.move.later = 1;
     return launch_draws(args, *planned.later, planned.later_blocks);
   }
-  if (!own_.later) return launch_forward_pass(args);
+  if (!own_.later) return launch_forward_pass(args, stream_);
   args.noise = later_.noise.get();
-  launch_fused_pass(args, blocks_for(args.rows, *own_.later));
+  launch_fused_pass(args, blocks_for(args.rows, *own_.later), stream_);
 }
 
 void Replica::finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) const {

@@ -241,7 +241,7 @@ void Replica::end_update_async() {
   // While the host is at work between two steps. Where it comes in pieces, the first would push out the last.
   for (Noise& each : noises_) each.with_vectors = false;
   const Noise& made = noise();
-  if (made.pairs > 0 && made.pairs == members() / 2) make_noise(made.step + 1, made.first_pair, made.pairs);
+  if (made.pairs > 0 && made.pairs == members() / 2) make_noise(made.step + 1, made.first_pair, made.pairs, stream_);
 }
 
 // Few rows of masked tables have votes: the counts say which.
