@@ -195,6 +195,20 @@ TEST_F(BackendInstanceTest, NamesAllThatItLacksInOneSentence) {
       "fsqrt (of the rule); choose another backend");
 }
 
+TEST_F(BackendInstanceTest, NamesTheSiteThatItLacks) {
+  const BackendInstance backend = open_backend(log_);
+  ProgramBuilder builder(4, 4, EGG_ROUND_NEAREST);
+  builder.loss(builder.embed("logits", builder.matrix("table", 4, 4, 16)), 4096);
+  const egg_site site{0, EGG_DRAWS_INDEPENDENT, 3, 2, 0, 5, 0, 1};
+  egg_session_spec spec{};
+  spec.program = builder.view();
+  spec.sites = &site;
+  spec.site_count = 1;
+  EXPECT_EQ(error_of([&] { backend.plan_session(spec); }),
+            "backend 'slow' cannot perturb the value 'logits' by 3 independent draws a token; choose another backend "
+            "(docs/sites.md says what each has)");
+}
+
 // The last op of a program, which says what a loss can be.
 constexpr egg_op kLoss{EGG_OP_LOSS, -1, {0, -1, -1}, {-1, -1}, 4096, -1, 0, 0};
 

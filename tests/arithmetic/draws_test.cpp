@@ -1,4 +1,4 @@
-// Draws at the logits: two transforms give what a loop over members gives, and a complete set gives the gradient.
+// Draws at the logits: sums of exponentials give what a loop over members gives, and a complete set gives the gradient.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,9 @@ struct Logits {
 };
 
 // As draws.h says, member by member.
-std::vector<int16_t> by_loop(const std::vector<int8_t>& logits, uint32_t target, uint64_t key, const egg_site& site) {
+template <class KeyOf>
+std::vector<int16_t> by_loop(const std::vector<int8_t>& logits, uint32_t target, const KeyOf& key_of,
+                             const egg_site& site) {
   egg_loss_tables tables;
   egg_fill_loss_tables(&tables, kUnit);
   const auto size = static_cast<uint32_t>(logits.size());
@@ -29,7 +31,9 @@ std::vector<int16_t> by_loop(const std::vector<int8_t>& logits, uint32_t target,
   for (const int8_t logit : logits) top = std::max<int32_t>(top, egg_clip8(logit + site.amplitude));
   std::vector<int32_t> sums(size);
   for (uint32_t k = 0; k < site.draws; ++k) {
-    const uint32_t row = (k + egg_draw_offset(key)) & ((1U << log2_n) - 1);
+    const bool is_orthogonal = site.design == EGG_DRAWS_ORTHOGONAL;
+    const uint64_t key = key_of(is_orthogonal ? 0 : k + 1);
+    const uint32_t row = is_orthogonal ? (k + egg_draw_offset(key)) & ((1U << log2_n) - 1) : 0;
     const auto sign = [&](uint32_t i) { return (egg_draw_bit(key, i) ^ egg_hadamard_bit(row, i)) != 0 ? -1 : 1; };
     const auto value = [&](uint32_t i, int32_t member) {
       return egg_clip8(logits[i] + member * sign(i) * site.amplitude);
@@ -56,26 +60,35 @@ std::vector<int8_t> random_logits(std::mt19937& random, size_t size, int32_t spr
   return logits;
 }
 
-TEST(LogitDraws, AreThoseOfALoopOverMembers) {
+void expect_those_of_a_loop(int32_t vocab, int32_t design, uint32_t draws) {
   std::mt19937 random(7);
-  for (const int32_t vocab : {2, 5, 16, 256, 300}) {
-    Logits model(vocab);
-    const uint32_t rows = 1U << egg_log2_up(static_cast<uint32_t>(vocab));
-    for (const uint32_t draws : {1U, rows / 2, rows}) {
-      for (const int32_t amplitude : {1, 2, 16}) {
-        const egg_site site{0, EGG_DRAWS_ORTHOGONAL, draws, amplitude, 0, 6, 0, 1};
-        LogitDraws fast(*model.builder.view(), site);
-        for (const int32_t spread : {3, 60, 300}) {
-          const std::vector<int8_t> logits = random_logits(random, static_cast<size_t>(vocab), spread);
-          const auto target = static_cast<uint32_t>(random() % static_cast<uint32_t>(vocab));
-          const uint64_t key = egg_draw_key(random(), 3, 5, 0, 7, 0);
-          std::vector<int16_t> error(logits.size());
-          fast.error(logits.data(), target, key, error.data());
-          EXPECT_EQ(error, by_loop(logits, target, key, site)) << vocab << " " << draws << " " << amplitude;
-        }
-      }
+  Logits model(vocab);
+  for (const int32_t amplitude : {1, 2, 16}) {
+    const egg_site site{0, design, draws, amplitude, 0, 6, 0, 1};
+    LogitDraws fast(*model.builder.view(), site);
+    for (const int32_t spread : {3, 60, 300}) {
+      const std::vector<int8_t> logits = random_logits(random, static_cast<size_t>(vocab), spread);
+      const auto target = static_cast<uint32_t>(random() % static_cast<uint32_t>(vocab));
+      const uint64_t seed = random();
+      const auto key_of = [&](uint32_t draw) { return egg_draw_key(seed, 3, 5, 0, 7, draw); };
+      std::vector<int16_t> error(logits.size());
+      fast.error(logits.data(), target, key_of, error.data());
+      EXPECT_EQ(error, by_loop(logits, target, key_of, site)) << vocab << " " << draws << " " << amplitude;
     }
   }
+}
+
+TEST(LogitDraws, AreThoseOfALoopOverMembers) {
+  for (const int32_t vocab : {2, 5, 16, 256, 300}) {
+    const uint32_t rows = 1U << egg_log2_up(static_cast<uint32_t>(vocab));
+    for (const uint32_t draws : {1U, rows / 2, rows}) expect_those_of_a_loop(vocab, EGG_DRAWS_ORTHOGONAL, draws);
+    for (const uint32_t draws : {1U, rows + 3}) expect_those_of_a_loop(vocab, EGG_DRAWS_INDEPENDENT, draws);
+  }
+}
+
+// So many draws that their differences are clipped.
+TEST(LogitDraws, OfTheLargestNumberAreThoseOfALoopOverMembers) {
+  expect_those_of_a_loop(5, EGG_DRAWS_INDEPENDENT, EGG_DRAWS_MAX);
 }
 
 TEST(LogitDraws, ACompleteSetGivesTheGradient) {
@@ -86,7 +99,8 @@ TEST(LogitDraws, ACompleteSetGivesTheGradient) {
     const std::vector<int8_t> logits = random_logits(random, 256, 60);
     const auto target = static_cast<uint32_t>(random() % 256);
     std::vector<int16_t> error(256);
-    draws.error(logits.data(), target, egg_draw_key(1, 2, 3, 4, static_cast<uint32_t>(trial), 0), error.data());
+    const auto key_of = [&](uint32_t draw) { return egg_draw_key(1, 2, 3, 4, static_cast<uint32_t>(trial), draw); };
+    draws.error(logits.data(), target, key_of, error.data());
     double total = 0.0;
     for (const int8_t logit : logits) total += std::exp2(logit / 8.0);
     double dot = 0.0;

@@ -91,8 +91,10 @@ class RowsOfLogits {
     egg_site_sums expected{};
     for (uint32_t i = 0; i < targets.size(); ++i) {
       if (targets[i] == EGG_NO_TARGET) continue;
-      const uint64_t key = egg_draw_key(noise_.seed, kStep, i / kTokens, 0, i % kTokens, 0);
-      logit_draws.error(weights.data() + rows[i] * vocab, targets[i], key, error.data());
+      const auto key_of = [&](uint32_t draw) {
+        return egg_draw_key(noise_.seed, kStep, i / kTokens, 0, i % kTokens, draw);
+      };
+      logit_draws.error(weights.data() + rows[i] * vocab, targets[i], key_of, error.data());
       ++expected.tokens;
       for (uint32_t c = 0; c < vocab; ++c) {
         votes[rows[i] * vocab + c] += error[c];

@@ -1,8 +1,8 @@
-// All orthogonal draws of a token at the logits by two fast transforms, equal to the bit to a loop over members
-// (draws.h). With E+ and E- the exponentials of a logit one amplitude up and down, the members of draw k have the sums
-// (S +- T_k) / 2, where S = sum E+ + E- and T_k = sum_i A_k[i] * (E+_i - E-_i). The T of all rows of the Hadamard
-// matrix are one transform, and the error's sum over draws is another. Loops are plain, so that a compiler makes
-// vectors of them.
+// All draws of a token at the logits, equal to the bit to a loop over members (draws.h). With E+ and E- the
+// exponentials of a logit one amplitude up and down, the members of draw k have the sums (S +- T_k) / 2, where S = sum
+// E+ + E- and T_k = sum_i A_k[i] * (E+_i - E-_i). The T of all rows of the Hadamard matrix are one fast transform, and
+// the error's sum over draws is another. Independent draws are added up one by one. Loops are plain, so that a compiler
+// makes vectors of them.
 #ifndef EGGROLL_LOGIT_DRAWS_H
 #define EGGROLL_LOGIT_DRAWS_H
 
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "eggroll/draws.h"
@@ -30,6 +31,21 @@ inline void transform_eight(int32_t* values) {
   v = __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5) + ((v ^ kOddPairs) - kOddPairs);
   v = __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3) + ((v ^ kUpper) - kUpper);
   std::memcpy(values, &v, sizeof(v));
+}
+
+// Adds 32 values, each less where its bit of the word is set: eight in one vector, `step` behind the eight before them.
+inline void add_signed_word(const int32_t* values, size_t step, uint32_t word, int32_t* to) {
+  using Eight = int32_t __attribute__((vector_size(32)));
+  constexpr Eight kPlaces = {0, 1, 2, 3, 4, 5, 6, 7};
+  for (uint32_t j = 0; j < 32; j += 8) {
+    Eight v;
+    Eight sums;
+    std::memcpy(&v, values + j / 8 * step, sizeof(v));
+    std::memcpy(&sums, to + j, sizeof(sums));
+    const Eight mask = -((static_cast<int32_t>(word >> j) - Eight{}) >> kPlaces & 1);  // (v ^ -1) - -1 is -v
+    sums += (v ^ mask) - mask;
+    std::memcpy(to + j, &sums, sizeof(sums));
+  }
 }
 
 // Multiplies by the Hadamard matrix of n rows, a power of two, in place: values within +-2^31 / n stay exact.
@@ -54,17 +70,19 @@ inline void hadamard_transform(int32_t* values, uint32_t n) {
 // Immutable but for its working memory: one for each thread.
 class LogitDraws {
  public:
-  // site: orthogonal, at what the program's loss reads.
+  // site: at what the program's loss reads.
   LogitDraws(const egg_program& program, const egg_site& site)
       : site_(site),
         size_(static_cast<uint32_t>(program.vocab)),
         unit_(program.ops[program.op_count - 1].attr),
         rows_(UINT32_C(1) << egg_log2_up(size_)),
+        at_once_(is_orthogonal() ? rows_ : std::min(rows_, site.draws)),
         limit_(egg_draw_limit(site.draws)),
-        signs_(rows_),
-        values_(rows_),
-        sums_(2 * size_t{rows_}),
-        logs_(2 * size_t{rows_}) {
+        signs_(rows_, 1),
+        values_(padded(rows_)),
+        totals_(is_orthogonal() ? 0 : values_.size()),
+        sums_(2 * size_t{at_once_}),
+        logs_(2 * size_t{at_once_}) {
     for (uint32_t steps = 0; steps < exp2_.size(); ++steps)
       exp2_[steps] = egg_draw_exp2(steps, unit_, egg_log2_up(size_));
     for (uint32_t i = 0; i < EGG_LOG2_STEPS; ++i) {
@@ -75,36 +93,91 @@ class LogitDraws {
 
   static uint64_t bytes(const egg_program& program) {
     const uint64_t rows = UINT64_C(1) << egg_log2_up(static_cast<uint32_t>(program.vocab));
-    return sizeof(LogitDraws) + rows * 6 * sizeof(int32_t);
+    return sizeof(LogitDraws) + (5 * rows + 2 * padded(rows)) * sizeof(int32_t);
   }
 
-  // logits: (vocab), a token's. key: egg_draw_key of draw 0. error: (vocab).
+  // logits: (vocab), a token's. key_of(draw): egg_draw_key of the token. error: (vocab).
   // Loops have their bounds and arrays in variables of their own: members might be what a loop writes.
-  void error(const int8_t* logits, uint32_t target, uint64_t key, int16_t* error) {
+  template <class KeyOf>
+  void error(const int8_t* logits, uint32_t target, const KeyOf& key_of, int16_t* error) {
+    const int32_t moved =
+        (egg_clip8(logits[target] + site_.amplitude) - egg_clip8(logits[target] - site_.amplitude)) * unit_;
+    if (is_orthogonal()) {
+      draw_orthogonal(logits, target, moved, key_of(0));
+    } else {
+      draw_independent(logits, target, moved, key_of);
+    }
+    const int32_t shift = site_.shift;
+    const int32_t* const signs = signs_.data();
+    const int32_t* const totals = is_orthogonal() ? values_.data() : totals_.data();
+    for (uint32_t i = 0, size = size_; i < size; ++i) error[i] = egg_draw_error(signs[i] * totals[i], shift);
+  }
+
+ private:
+  // Whole words of signs.
+  static uint64_t padded(uint64_t rows) { return (rows + 31) / 32 * 32; }
+
+  // Of the two members of a draw.
+  static void put_sums(uint32_t both, int32_t delta, uint32_t& minus, uint32_t& plus) {
+    minus = (both - static_cast<uint32_t>(delta)) / 2;
+    plus = (both + static_cast<uint32_t>(delta)) / 2;
+  }
+
+  bool is_orthogonal() const { return site_.design == EGG_DRAWS_ORTHOGONAL; }
+
+  void draw_orthogonal(const int8_t* logits, uint32_t target, int32_t moved, uint64_t key) {
     const uint32_t rows = rows_;
     int32_t* const signs = signs_.data();
     int32_t* const values = values_.data();
-    uint32_t* const sums = sums_.data();
     for (uint32_t i = 0; i < rows; i += 32) {
       const uint32_t word = egg_noise_word(key, i >> 5);
       for (uint32_t j = 0; j < std::min(32U, rows - i); ++j) signs[i + j] = 1 - 2 * static_cast<int32_t>(word >> j & 1);
     }
     const uint32_t both = find_deltas(logits);
     hadamard_transform(values, rows);
-    for (uint32_t row = 0; row < rows; ++row) {
-      const auto delta = static_cast<uint32_t>(values[row]);
-      sums[row] = (both - delta) / 2;
-      sums[rows + row] = (both + delta) / 2;
-    }
+    uint32_t* const sums = sums_.data();
+    for (uint32_t row = 0; row < rows; ++row) put_sums(both, values[row], sums[row], sums[rows + row]);
     find_logs();
-    find_differences(logits[target], target, egg_draw_offset(key));
+    find_differences(signs[target] * moved, target, egg_draw_offset(key));
     hadamard_transform(values, rows);
-    const int32_t shift = site_.shift;
-    for (uint32_t i = 0, size = size_; i < size; ++i) error[i] = egg_draw_error(signs[i] * values[i], shift);
   }
 
- private:
-  // Leaves A_0 * (E+ - E-) in values_ and returns S.
+  // signs_ are all 1. |T| and each error's sum stay within 2^30 (egg_draw_exp2, egg_draw_limit).
+  template <class KeyOf>
+  void draw_independent(const int8_t* logits, uint32_t target, int32_t moved, const KeyOf& key_of) {
+    const uint32_t both = find_deltas(logits);
+    std::fill(totals_.begin(), totals_.end(), 0);
+    for (uint32_t first = 0; first < site_.draws; first += at_once_) {
+      const uint32_t count = std::min(at_once_, site_.draws - first);
+      for (uint32_t k = 0; k < count; ++k) {
+        put_sums(both, signed_sum(key_of(first + k + 1)), sums_[k], sums_[at_once_ + k]);
+      }
+      find_logs();
+      for (uint32_t k = 0; k < count; ++k) {
+        const uint64_t key = key_of(first + k + 1);
+        const int32_t of_target = egg_draw_bit(key, target) != 0 ? -moved : moved;
+        add_signed(key, egg_clip(logs_[k] - logs_[at_once_ + k] + of_target, limit_));
+      }
+    }
+  }
+
+  // The sum of values_ with the signs of this key.
+  int32_t signed_sum(uint64_t key) const {
+    std::array<int32_t, 32> sums{};
+    for (uint32_t i = 0; i < size_; i += 32)
+      add_signed_word(values_.data() + i, 8, egg_noise_word(key, i >> 5), sums.data());
+    return std::accumulate(sums.begin(), sums.end(), 0);
+  }
+
+  // Adds d with the signs of this key to totals_.
+  void add_signed(uint64_t key, int32_t d) {
+    std::array<int32_t, 8> all;
+    all.fill(d);
+    for (uint32_t i = 0; i < size_; i += 32)
+      add_signed_word(all.data(), 0, egg_noise_word(key, i >> 5), totals_.data() + i);
+  }
+
+  // Leaves signs_ * (E+ - E-) in values_ and returns S.
   uint32_t find_deltas(const int8_t* logits) {
     int8_t largest = -127;  // a loop of bytes, which compilers make wide
     for (uint32_t i = 0; i < size_; ++i) largest = std::max(largest, logits[i]);
@@ -139,10 +212,8 @@ class LogitDraws {
     }
   }
 
-  // Leaves d of the rows that are drawn in values_, and 0 in the others.
-  void find_differences(int32_t logit, uint32_t target, uint32_t offset) {
-    const int32_t moved =
-        (egg_clip8(logit + site_.amplitude) - egg_clip8(logit - site_.amplitude)) * unit_ * signs_[target];
+  // Leaves d of the rows that are drawn in values_, and 0 in the others. moved: of the target, in row 0.
+  void find_differences(int32_t moved, uint32_t target, uint32_t offset) {
     const uint32_t rows = rows_;
     const uint32_t draws = site_.draws;
     const int32_t limit = limit_;
@@ -159,12 +230,14 @@ class LogitDraws {
   uint32_t size_;
   int32_t unit_;
   uint32_t rows_;
+  uint32_t at_once_;  // draws whose losses are found together
   int32_t limit_;
   std::array<uint32_t, 256> exp2_{};           // by steps below the top
   std::array<uint64_t, EGG_LOG2_STEPS> log2_;  // an entry, and the next one less it above
-  std::vector<int32_t> signs_;
+  std::vector<int32_t> signs_;                 // of orthogonal draws
   std::vector<int32_t> values_;
-  std::vector<uint32_t> sums_;  // of members with -A, then of those with +A
+  std::vector<int32_t> totals_;  // of independent draws
+  std::vector<uint32_t> sums_;   // of members with -A, then of those with +A
   std::vector<int32_t> logs_;
 };
 

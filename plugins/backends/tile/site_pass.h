@@ -68,7 +68,8 @@ class SitePass : public TokenListener<S> {
       if (site.made_by != op || !p.draws) continue;
       each_place(tile, site, [&](uint32_t lane, uint32_t target, int16_t* error) {
         Tile<S>::take_lane(tile.at[static_cast<size_t>(site.site.value)], lane, site.size, logits_.data());
-        p.draws->error(logits_.data(), target, site.key(seed_, call_->step, first_ + lane, token, 0), error);
+        const auto key_of = [&](uint32_t draw) { return site.key(seed_, call_->step, first_ + lane, token, draw); };
+        p.draws->error(logits_.data(), target, key_of, error);
       });
     }
   }

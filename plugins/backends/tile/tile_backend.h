@@ -5,7 +5,6 @@
 #include <string>
 
 #include "common/cpu_plan.h"
-#include "eggroll/sites.h"
 #include "engine.h"
 
 namespace eggroll::tile {
@@ -15,10 +14,7 @@ template <const Engine& (*kChoose)()>
 class TileBackend : public Backend {
  public:
   explicit TileBackend(Settings& settings) { settings.finish(); }
-  // Orthogonal draws at what the loss reads; any within.
-  bool supports_site(const egg_program& program, const egg_site& site) override {
-    return !is_at_loss(program, site.value) || site.design == EGG_DRAWS_ORTHOGONAL;
-  }
+  bool supports_site(const egg_program&, const egg_site&) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     const Engine& engine = kChoose();
     const std::string how = std::string(engine.instructions) + ", tiles of " + std::to_string(engine.tile) + " members";
