@@ -32,6 +32,15 @@ const SitesCase kSitesCases[] = {
      {"perturb.groups=[{sites: [{value: output, draws: 4}], share: 0.75}, {params: [embedding, "
       "\"layer*\", \"norm_out*\"], share: 0.25}]",
       "model.width=32", "optimizer=es_adamw"}},
+    {"independent",
+     {"perturb.groups=[{sites: [{value: output, draws: 40, orthogonal: false}], share: 0.97}, {params: [embedding, "
+      "\"layer*\", \"norm_out*\"], share: 0.03}]",
+      "model.width=1"}},
+    // A token has several warps.
+    {"independent_wide",
+     {"perturb.groups=[{sites: [{value: output, draws: 9, orthogonal: false}], share: 0.75}, {params: [embedding, "
+      "\"layer*\", \"norm_out*\"], share: 0.25}]",
+      "model.width=32", "model.vocab=600"}},
     // The first replica has members alone, and no stream of a site whose gates have biases.
     {"within",
      {"perturb.groups=[{params: [embedding, \"*gain\", \"layer0.down.w\"], share: 0.36}, {sites: [{value: output, "

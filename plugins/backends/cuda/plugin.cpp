@@ -52,11 +52,9 @@ class CudaBackend : public Backend {
     if (devices_.empty()) devices_.push_back(0);
   }
 
-  // Orthogonal draws at what the loss reads; any within whose own token's loss depends on the value.
+  // At what the loss reads, of so many channels; within where the loss of the value's own token depends on it.
   bool supports_site(const egg_program& program, const egg_site& site) override {
-    if (is_at_loss(program, site.value)) {
-      return site.design == EGG_DRAWS_ORTHOGONAL && program.vocab <= static_cast<int32_t>(kMostDrawRows);
-    }
+    if (is_at_loss(program, site.value)) return program.vocab <= static_cast<int32_t>(kMostDrawRows);
     const BehindProgram behind(program, site);
     return !behind.ops.empty() && behind.ops.back().code == EGG_OP_LOSS;
   }

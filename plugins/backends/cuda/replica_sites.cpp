@@ -179,6 +179,7 @@ void Replica::draw_at_loss(const egg_evaluate& e, const SiteShape& site, uint32_
   draws.tokens = site.tokens;
   draws.number = site.number;
   draws.draws = site.site.draws;
+  draws.orthogonal = site.site.design == EGG_DRAWS_ORTHOGONAL ? 1 : 0;
   draws.amplitude = site.site.amplitude;
   draws.unit = plan.program->ops[plan.program->op_count - 1].attr;
   draws.shift = site.site.shift;

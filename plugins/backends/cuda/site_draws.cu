@@ -1,5 +1,6 @@
-// All orthogonal draws of a token at the logits by two transforms, as eggroll/logit_draws.h has them for processors. A
-// thread has eight neighbouring channels, or rows of the Hadamard matrix; up to 256 of them are one warp's.
+// All draws of a token at the logits, as eggroll/logit_draws.h has them for processors: orthogonal ones by two
+// transforms, independent ones one by one. A thread has eight neighbouring channels, or rows of the Hadamard matrix; up
+// to 256 of them are one warp's.
 #include <algorithm>
 
 #include "device.h"
@@ -24,18 +25,25 @@ struct Group {
 
   __device__ static uint32_t thread() { return threadIdx.x % kThreads; }
 
-  template <class Add>
-  __device__ int32_t all(int32_t x, const Add& add) const {
-    for (uint32_t d = 1; d < 32; d *= 2) x = add(x, __shfl_xor_sync(kAll, x, d));
+  template <class Join>
+  __device__ int32_t all(int32_t x, const Join& join) const {
+    for (uint32_t d = 1; d < 32; d *= 2) x = join(x, __shfl_xor_sync(kAll, x, d));
     if constexpr (kWarps > 1) {
       __syncthreads();
       if (threadIdx.x % 32 == 0) exchanged[threadIdx.x / 32] = x;
       __syncthreads();
       x = exchanged[0];
-      for (uint32_t w = 1; w < kWarps; ++w) x = add(x, exchanged[w]);
+      for (uint32_t w = 1; w < kWarps; ++w) x = join(x, exchanged[w]);
       __syncthreads();
     }
     return x;
+  }
+
+  // Modulo 2^32.
+  __device__ uint32_t sum(uint32_t x) const {
+    return static_cast<uint32_t>(all(static_cast<int32_t>(x), [](int32_t a, int32_t b) {
+      return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+    }));
   }
 
   // Multiplies n values by the Hadamard matrix of n rows.
@@ -88,7 +96,7 @@ __device__ int32_t log2_q16(uint32_t sum, const Log2Table& table) {
   return whole * 65536 + static_cast<int32_t>((fraction + 128) >> 8);
 }
 
-template <uint32_t kWarps>
+template <uint32_t kWarps, bool kOrthogonal>
 __global__ void __launch_bounds__(kWarps == 1 ? kSmallThreads : 32 * kWarps)
     site_draws_kernel(const SiteDrawArgs args, uint32_t n, int32_t log2_n, int32_t limit) {
   using G = Group<kWarps>;
@@ -116,9 +124,12 @@ __global__ void __launch_bounds__(kWarps == 1 ? kSmallThreads : 32 * kWarps)
       if (first < args.error_stride) *reinterpret_cast<uint4*>(errors) = make_uint4(0, 0, 0, 0);
       continue;
     }
-    const uint64_t key =
-        egg_draw_key(args.seed, args.step, args.stream + place / args.tokens, args.number, place % args.tokens, 0);
-    const uint32_t bits = egg_noise_word(key, first >> 5) >> (first & 31);
+    const auto key_of = [&](uint32_t draw) {
+      return egg_draw_key(args.seed, args.step, args.stream + place / args.tokens, args.number, place % args.tokens,
+                          draw);
+    };
+    uint32_t bits = 0;  // of the thread's signs
+    const auto take_signs = [&](uint64_t key) { bits = egg_noise_word(key, first >> 5) >> (first & 31); };
     const auto sign = [&](uint32_t i) { return 1 - 2 * static_cast<int32_t>(bits >> i & 1); };
     const int8_t* const logits = args.logits + size_t{place} * args.logit_stride;
     uint2 eight = make_uint2(0, 0);
@@ -141,33 +152,57 @@ __global__ void __launch_bounds__(kWarps == 1 ? kSmallThreads : 32 * kWarps)
       const uint32_t plus = exp2[top - egg_clip8(logit(i) + args.amplitude)];
       const uint32_t minus = exp2[top - egg_clip8(logit(i) - args.amplitude)];
       both += plus + minus;
-      values[i] = sign(i) * static_cast<int32_t>(plus - minus);
+      values[i] = static_cast<int32_t>(plus - minus);
     }
-    both = static_cast<uint32_t>(group.all(static_cast<int32_t>(both), [](int32_t a, int32_t b) {
-      return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-    }));
-    group.transform(values, n);
+    both = group.sum(both);
     const int32_t own = logits[target];
-    const int32_t target_sign = 1 - 2 * static_cast<int32_t>(egg_draw_bit(key, target));
-    const int32_t moved = (egg_clip8(own + args.amplitude) - egg_clip8(own - args.amplitude)) * args.unit * target_sign;
-    const uint32_t offset = egg_draw_offset(key);
+    const int32_t moved = (egg_clip8(own + args.amplitude) - egg_clip8(own - args.amplitude)) * args.unit;
+    const auto difference = [&](uint32_t delta, uint32_t target_bit) {
+      return egg_clip(
+          log2_q16((both - delta) / 2, log2) - log2_q16((both + delta) / 2, log2) + (target_bit != 0 ? -moved : moved),
+          limit);
+    };
+    if constexpr (kOrthogonal) {
+      const uint64_t key = key_of(0);
+      const uint32_t target_bit = egg_draw_bit(key, target);
+      const uint32_t offset = egg_draw_offset(key);
+      take_signs(key);
 #pragma unroll
-    for (uint32_t i = 0; i < kEach; ++i) {
-      const uint32_t row = first + i;
-      const auto delta = static_cast<uint32_t>(values[i]);
-      values[i] = 0;
-      if (row >= n || ((row - offset) & (n - 1)) >= args.draws) continue;
-      const int32_t of_target = egg_hadamard_bit(row, target) != 0 ? -moved : moved;
-      values[i] = egg_clip(log2_q16((both - delta) / 2, log2) - log2_q16((both + delta) / 2, log2) + of_target, limit);
+      for (uint32_t i = 0; i < kEach; ++i) values[i] *= sign(i);
+      group.transform(values, n);
+#pragma unroll
+      for (uint32_t i = 0; i < kEach; ++i) {
+        const uint32_t row = first + i;
+        const auto delta = static_cast<uint32_t>(values[i]);
+        values[i] = 0;
+        if (row >= n || ((row - offset) & (n - 1)) >= args.draws) continue;
+        values[i] = difference(delta, egg_hadamard_bit(row, target) ^ target_bit);
+      }
+      group.transform(values, n);
+#pragma unroll
+      for (uint32_t i = 0; i < kEach; ++i) values[i] *= sign(i);
+    } else {
+      int32_t sums[kEach] = {};
+      for (uint32_t draw = 1; draw <= args.draws; ++draw) {
+        const uint64_t key = key_of(draw);
+        take_signs(key);
+        int32_t delta = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < kEach; ++i) delta += sign(i) * values[i];
+        const int32_t d = difference(group.sum(static_cast<uint32_t>(delta)), egg_draw_bit(key, target));
+#pragma unroll
+        for (uint32_t i = 0; i < kEach; ++i) sums[i] += sign(i) * d;
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < kEach; ++i) values[i] = sums[i];
     }
-    group.transform(values, n);
     uint32_t packed[kEach / 2];
 #pragma unroll
     for (uint32_t i = 0; i < kEach; i += 2) {
       int32_t error[2];
 #pragma unroll
       for (uint32_t k = 0; k < 2; ++k) {
-        error[k] = first + i + k < args.size ? egg_draw_error(sign(i + k) * values[i + k], args.shift) : 0;
+        error[k] = first + i + k < args.size ? egg_draw_error(values[i + k], args.shift) : 0;
         squares += static_cast<unsigned long long>(error[k] * error[k]);
       }
       packed[i / 2] = (static_cast<uint32_t>(error[0]) & 0xffff) | static_cast<uint32_t>(error[1]) << 16;
@@ -185,8 +220,8 @@ void launch(const SiteDrawArgs& args, uint32_t n, int32_t log2_n, cudaStream_t s
   using G = Group<kWarps>;
   constexpr uint32_t kMostBlocks = 132 * 8;
   const uint32_t blocks = std::min(divide_up(args.streams * args.tokens, G::kTokens), kMostBlocks);
-  site_draws_kernel<kWarps>
-      <<<blocks, G::kTokens * G::kThreads, 0, stream>>>(args, n, log2_n, egg_draw_limit(args.draws));
+  const auto kernel = args.orthogonal != 0 ? &site_draws_kernel<kWarps, true> : &site_draws_kernel<kWarps, false>;
+  kernel<<<blocks, G::kTokens * G::kThreads, 0, stream>>>(args, n, log2_n, egg_draw_limit(args.draws));
   check_launch("draw at the logits");
 }
 

@@ -25,6 +25,7 @@ struct SiteDrawArgs {
   uint32_t tokens;
   uint32_t number;  // of the site
   uint32_t draws;
+  uint32_t orthogonal;
   int32_t amplitude;
   int32_t unit;
   int32_t shift;
