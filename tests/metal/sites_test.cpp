@@ -24,7 +24,8 @@ class RowsOfLogits {
   static constexpr uint32_t kTokens = 3;
   static constexpr int32_t kUnit = 900;
 
-  RowsOfLogits(int32_t vocab, uint32_t draws) : program_(vocab, 4, EGG_ROUND_NEAREST) {
+  RowsOfLogits(int32_t vocab, uint32_t draws, egg_design design = EGG_DRAWS_ORTHOGONAL)
+      : program_(vocab, 4, EGG_ROUND_NEAREST) {
     const Param table = program_.matrix("table", kRows, vocab, 16);
     const Value logits = program_.embed("logits", table, program_.index(1, kRows));
     program_.loss(logits, kUnit);
@@ -33,7 +34,7 @@ class RowsOfLogits {
     rule_.delta(rule_.constant(0));
     noise_.seed = 11;
     noise_.rank = 1;
-    site_ = {program_.view()->ops[0].out, EGG_DRAWS_ORTHOGONAL, draws, 2, 0, 5, 0, kStreams};
+    site_ = {program_.view()->ops[0].out, design, draws, 2, 0, 5, 0, kStreams};
   }
 
   const egg_program& program() { return *program_.view(); }
@@ -115,14 +116,13 @@ class RowsOfLogits {
   egg_voters voters_{0, kStreams, 1, 1};
 };
 
-TEST(Sites, AreOrthogonalAtTheOutput) {
-  RowsOfLogits rows(4096, 4096);
-  EXPECT_TRUE(has_site(rows.program(), rows.site()));
-  egg_site independent = rows.site();
-  independent.design = EGG_DRAWS_INDEPENDENT;
-  EXPECT_FALSE(has_site(rows.program(), independent));
-  RowsOfLogits more(4097, 1);
-  EXPECT_FALSE(has_site(more.program(), more.site()));
+TEST(Sites, AreAtTheOutputOfUpTo4096Channels) {
+  for (const egg_design design : {EGG_DRAWS_ORTHOGONAL, EGG_DRAWS_INDEPENDENT}) {
+    RowsOfLogits rows(4096, 4096, design);
+    EXPECT_TRUE(has_site(rows.program(), rows.site()));
+    RowsOfLogits more(4097, 1, design);
+    EXPECT_FALSE(has_site(more.program(), more.site()));
+  }
 }
 
 TEST(Sites, WithinRunWhatIsBehindThemFromInt8ValuesOfTheirToken) {
@@ -158,10 +158,13 @@ TEST(Sites, WithinRunWhatIsBehindThemFromInt8ValuesOfTheirToken) {
   EXPECT_FALSE(has_value(unread));
 }
 
-// Beyond 1,024 channels fewer places share a threadgroup.
-TEST(Sites, HaveUpTo4096Channels) {
+// Beyond 1,024 channels fewer places share a threadgroup, of independent draws beyond 512.
+TEST(Sites, DrawAtUpTo4096Channels) {
   for (const auto& [vocab, draws] : {std::pair{300, 512U}, {1024, 1024U}, {1025, 700U}, {2048, 1U}, {4096, 4096U}}) {
     RowsOfLogits(vocab, draws).expect_the_same_votes();
+  }
+  for (const auto& [vocab, draws] : {std::pair{3, 70U}, {512, 600U}, {513, 40U}, {4096, 9U}}) {
+    RowsOfLogits(vocab, draws, EGG_DRAWS_INDEPENDENT).expect_the_same_votes();
   }
 }
 

@@ -331,9 +331,10 @@ struct MaskedArgs {
 
 // A place's errors are a row: those of the padded channels, int16, then the sum of their squares, int64, and padding.
 EGG_CONSTANT uint32_t kSquareBytes = 16;
-// Rows of the largest Hadamard matrix: a simdgroup has the int32 values of one place in threadgroup memory.
+// Rows of the largest Hadamard matrix: a simdgroup has the int32 values of one place in threadgroup memory, and behind
+// them what independent draws add up to.
 EGG_CONSTANT uint32_t kMostDrawRows = 4096;
-static_assert(sizeof(int32_t) * kMostDrawRows <= kThreadgroupMemory, "a place's values fit");
+static_assert(2 * sizeof(int32_t) * kMostDrawRows <= kThreadgroupMemory, "a place's values and sums fit");
 
 // A simdgroup has a place, from first to end among `places`. Where the first of all of these has what:
 struct DrawArgs {
@@ -348,6 +349,7 @@ struct DrawArgs {
   uint32_t size;
   uint32_t log2_n;  // of the Hadamard matrix's rows
   uint32_t draws;
+  uint32_t orthogonal;
   int32_t amplitude;
   int32_t unit;
   int32_t shift;
@@ -444,7 +446,7 @@ static_assert(sizeof(MaskedJob) == 24, "");
 static_assert(sizeof(VotedRow) == 24, "");
 static_assert(sizeof(PairRange) == 8, "");
 static_assert(sizeof(MaskedArgs) == 56, "");
-static_assert(sizeof(DrawArgs) == 96, "");
+static_assert(sizeof(DrawArgs) == 104, "");
 static_assert(sizeof(SiteErrorArgs) == 80, "");
 static_assert(sizeof(SiteVoteJob) == 56, "");
 static_assert(sizeof(SiteVoteArgs) == 32, "");

@@ -350,9 +350,7 @@ class Planner {
 }  // namespace
 
 bool has_site(const egg_program& program, const egg_site& site) {
-  if (is_at_loss(program, site.value)) {
-    return site.design == EGG_DRAWS_ORTHOGONAL && program.vocab <= static_cast<int32_t>(kMostDrawRows);
-  }
+  if (is_at_loss(program, site.value)) return program.vocab <= static_cast<int32_t>(kMostDrawRows);
   const OpsBehind behind = ops_behind(program, site.value, false);
   const auto needs_tokens = [&](uint32_t i) { return signature_of(program.ops[i]).needs_context(); };
   const auto is_wide = [&](uint32_t value) { return program.values[value].is_wide != 0; };

@@ -49,8 +49,8 @@ struct JobList {
 
 constexpr size_t kHalfBytes = 2;
 
-// Whether a session has such a site: orthogonal draws at what the loss reads; within, where a member of a draw can run
-// what is behind the value from what is kept, which is int8, without other tokens.
+// Whether a session has such a site: at what the loss reads, of so many channels; within, where a member of a draw can
+// run what is behind the value from what is kept, which is int8, without other tokens.
 bool has_site(const egg_program& program, const egg_site& site);
 
 // A value that is kept of each place.

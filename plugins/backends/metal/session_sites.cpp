@@ -74,13 +74,14 @@ void MetalSession::draw_at_loss(const egg_evaluate& e, const SiteShape& site, ui
   args.size = site.size;
   args.log2_n = static_cast<uint32_t>(egg_log2_up(site.size));
   args.draws = site.site.draws;
+  args.orthogonal = site.site.design == EGG_DRAWS_ORTHOGONAL ? 1 : 0;
   args.amplitude = site.site.amplitude;
   args.unit = plan_.program->ops[plan_.program->op_count - 1].attr;
   args.shift = site.site.shift;
   args.logits = plan_.sites.kept_offset(site.site.value);
   args.kept_bytes = plan_.sites.kept_bytes;
   args.error_bytes = SitePlan::error_bytes(site);
-  const uint32_t of_place = static_cast<uint32_t>(sizeof(int32_t)) << args.log2_n;
+  const uint32_t of_place = static_cast<uint32_t>(sizeof(int32_t)) << (args.log2_n + (args.orthogonal != 0 ? 0 : 1));
   args.at_once = std::min(kSimdgroups, kThreadgroupMemory / of_place);
   const uint32_t scratch = padded(args.at_once * of_place, 16);
   run_pieces(divide_up(places, args.at_once), draws_pace_, true, [&](uint32_t first, uint32_t last) {

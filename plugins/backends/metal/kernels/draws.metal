@@ -1,5 +1,5 @@
-// Orthogonal draws of a place at the logits by two Hadamard transforms, as eggroll/logit_draws.h has them for
-// processors: a simdgroup has a place, and its values lie in threadgroup memory.
+// Draws of a place at the logits, as eggroll/logit_draws.h has them for processors: orthogonal ones by two Hadamard
+// transforms, independent ones one by one. A simdgroup has a place, and its values lie in threadgroup memory.
 #include <metal_stdlib>
 
 #include "draw.h"
@@ -29,6 +29,12 @@ inline int32_t log2_of(uint32_t sum, device const uint32_t* log2_q24) {
   return egg_log2_q16(uint64_t(sum) << zeros, log2_q24) - zeros * 65536;
 }
 
+// Of a draw with the sum delta, which moves the target's logit so.
+inline int32_t difference_of(uint32_t both, uint32_t delta, int32_t moved, int32_t limit,
+                             device const uint32_t* log2_q24) {
+  return egg_clip(log2_of((both - delta) / 2, log2_q24) - log2_of((both + delta) / 2, log2_q24) + moved, limit);
+}
+
 // loss_tables: the loss's own, then one whose exponentials are those of draws.
 EGG_KERNEL draws(EGG_ARGUMENTS(DrawArgs), EGG_BUFFER(const egg_loss_tables, loss_tables, kBindLossTables),
                  EGG_BUFFER(const uint32_t, targets, kBindTargets), EGG_BUFFER(const int8_t, kept, kBindKept),
@@ -46,11 +52,13 @@ EGG_KERNEL draws(EGG_ARGUMENTS(DrawArgs), EGG_BUFFER(const egg_loss_tables, loss
     return;
   }
   const uint32_t n = 1u << args.log2_n;
-  threadgroup int32_t* values = reinterpret_cast<threadgroup int32_t*>(scratch) + simdgroup * n;
+  const bool orthogonal = args.orthogonal != 0;
+  threadgroup int32_t* values = reinterpret_cast<threadgroup int32_t*>(scratch) + simdgroup * (orthogonal ? n : 2 * n);
   device const int8_t* logits = kept + uint64_t(args.first_kept + place) * args.kept_bytes + args.logits;
   device const uint32_t* exp2_of = &loss_tables[1].exp2_q30[0];
   device const uint32_t* log2_q24 = &loss_tables[1].log2_q24[0];
-  const uint64_t key = place_key(own(args.places), place, 0);
+  const Places places = own(args.places);
+  const uint64_t key = place_key(places, place, 0);
 
   int32_t largest = -127;
   for (uint32_t i = lane; i < args.size; i += kLanes) largest = max(largest, static_cast<int32_t>(logits[i]));
@@ -62,34 +70,45 @@ EGG_KERNEL draws(EGG_ARGUMENTS(DrawArgs), EGG_BUFFER(const egg_loss_tables, loss
       const uint32_t plus = exp2_of[top - egg_clip8(logits[i] + args.amplitude)];
       const uint32_t minus = exp2_of[top - egg_clip8(logits[i] - args.amplitude)];
       both += plus + minus;
-      value = static_cast<int32_t>(egg_draw_bit(key, i) != 0 ? minus - plus : plus - minus);
+      value = static_cast<int32_t>(orthogonal && egg_draw_bit(key, i) != 0 ? minus - plus : plus - minus);
     }
     values[i] = value;
   }
   both = simd_sum(both);
-  hadamard_transform(values, args.log2_n, lane);
 
   const int32_t own_logit = logits[target];
   const int32_t steps = egg_clip8(own_logit + args.amplitude) - egg_clip8(own_logit - args.amplitude);
-  const int32_t moved = (egg_draw_bit(key, target) != 0 ? -steps : steps) * args.unit;
-  const uint32_t offset = egg_draw_offset(key);
+  const int32_t moved = steps * args.unit;
   const int32_t limit = egg_draw_limit(args.draws);
-  for (uint32_t i = lane; i < n; i += kLanes) {
-    int32_t difference = 0;
-    if (((i - offset) & (n - 1)) < args.draws) {
-      const uint32_t delta = static_cast<uint32_t>(values[i]);
-      const int32_t of_target = egg_hadamard_bit(i, target) != 0 ? -moved : moved;
-      difference =
-          egg_clip(log2_of((both - delta) / 2, log2_q24) - log2_of((both + delta) / 2, log2_q24) + of_target, limit);
+  threadgroup int32_t* totals = values;
+  if (orthogonal) {
+    hadamard_transform(values, args.log2_n, lane);
+    const uint32_t offset = egg_draw_offset(key);
+    const uint32_t target_bit = egg_draw_bit(key, target);
+    for (uint32_t i = lane; i < n; i += kLanes) {
+      const int32_t of_target = (egg_hadamard_bit(i, target) ^ target_bit) != 0 ? -moved : moved;
+      const bool drawn = ((i - offset) & (n - 1)) < args.draws;
+      values[i] = drawn ? difference_of(both, static_cast<uint32_t>(values[i]), of_target, limit, log2_q24) : 0;
     }
-    values[i] = difference;
+    hadamard_transform(values, args.log2_n, lane);
+    for (uint32_t i = lane; i < args.size; i += kLanes) values[i] = egg_draw_bit(key, i) != 0 ? -values[i] : values[i];
+  } else {
+    totals += n;
+    for (uint32_t i = lane; i < args.size; i += kLanes) totals[i] = 0;
+    for (uint32_t draw = 1; draw <= args.draws; ++draw) {
+      const uint64_t its_key = place_key(places, place, draw);
+      int32_t delta = 0;
+      for (uint32_t i = lane; i < args.size; i += kLanes)
+        delta += egg_draw_bit(its_key, i) != 0 ? -values[i] : values[i];
+      const int32_t of_target = egg_draw_bit(its_key, target) != 0 ? -moved : moved;
+      const int32_t d = difference_of(both, static_cast<uint32_t>(simd_sum(delta)), of_target, limit, log2_q24);
+      for (uint32_t i = lane; i < args.size; i += kLanes) totals[i] += egg_draw_bit(its_key, i) != 0 ? -d : d;
+    }
   }
-  hadamard_transform(values, args.log2_n, lane);
 
   uint64_t sum = 0;
   for (uint32_t i = lane; i < padded_size; i += kLanes) {
-    int32_t found = 0;
-    if (i < args.size) found = egg_draw_error(egg_draw_bit(key, i) != 0 ? -values[i] : values[i], args.shift);
+    const int32_t found = i < args.size ? egg_draw_error(totals[i], args.shift) : 0;
     error[i] = static_cast<int16_t>(found);
     sum += static_cast<uint64_t>(found * found);
   }
