@@ -57,9 +57,9 @@ struct SiteCase {
 // At least one case for every op of the lists; an op without cases does not link.
 std::vector<OpCase> op_cases();
 std::vector<RuleCase> rule_cases();
-std::vector<SiteCase> output_site_cases();       // orthogonal draws at what the loss reads
-std::vector<SiteCase> independent_site_cases();  // independent ones there
-// Both kinds at a value within the program, beside orthogonal ones at the output.
+// Both kinds of draws at what the loss reads.
+std::vector<SiteCase> output_site_cases();
+// Both at a value within the program, beside orthogonal ones at the output.
 std::vector<SiteCase> inner_site_cases(const std::vector<uint32_t>& horizons);
 
 // The number of shapes, and a scenario with one of them. A shape is a population, streams and a range of members: some

@@ -119,7 +119,6 @@ void each_op(Visit&& visit) {
     visit(fmt::format("rule {}", kRuleOpInfo[static_cast<size_t>(code)].name), mine);
   }
   visit("sites at the output", output_site_cases());
-  visit("independent sites at the output", independent_site_cases());
   visit("sites within", inner_site_cases({0}));
   visit("sites within, with a horizon", inner_site_cases({1, 9}));
 }

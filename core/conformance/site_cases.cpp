@@ -68,13 +68,12 @@ std::vector<SiteCase> output_site_cases() {
                        {{"by_hash", draws, true, amplitude, 0, egg_log2_up(draws) + 2}}});
     }
   }
-  return cases;
-}
-
-std::vector<SiteCase> independent_site_cases() {
-  std::vector<SiteCase> cases;
-  for (const uint32_t draws : {1U, 9U, 40U}) {
-    cases.push_back({fmt::format("{} independent draws", draws), 11, 6, {{"by_hash", draws, false, 2, 0, 4}}});
+  // Draws and channels of independent ones: more and fewer than one another, of whole words of signs and not.
+  for (const auto& [vocab, draws] : {std::pair{2, 5U}, {11, 1U}, {64, 9U}, {70, 150U}, {300, 33U}}) {
+    cases.push_back({fmt::format("output of {}, {} independent draws", vocab, draws),
+                     vocab,
+                     6,
+                     {{"by_hash", draws, false, 2, 0, egg_log2_up(draws) + 2}}});
   }
   return cases;
 }
@@ -252,7 +251,7 @@ RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const Bac
     const bool at_loss = is_at_loss(view, op.out);
     const uint32_t horizon = at_loss ? 0 : draws.below(of_case.tokens);
     if (!at_loss && ops_behind(view, op.out, horizon > 0).ops.empty()) continue;
-    const bool orthogonal = at_loss || draws.one_in(2);
+    const bool orthogonal = draws.one_in(2);
     const uint32_t rows = UINT32_C(1) << egg_log2_up(static_cast<uint32_t>(view.values[op.out].size));
     egg_site site{op.out,
                   orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT,
