@@ -57,16 +57,17 @@ const SitesCase kSitesCases[] = {
     // Queries, values and sums are wide.
     {"wide",
      {"train.tokens=7", "train.population=320", "model=int8nativeformer", "model.tied_head=false", "model.layers=2",
-      "model.width=48", "model.head_width=16",
+      "model.width=48", "model.head_width=48",
       "perturb.groups=[{sites: [{value: output, draws: 16}, {value: layer0.attention.q.wide, draws: 24, orthogonal: "
       "false, amplitude: 900}, {value: layer1.attention.v.wide, draws: 64, amplitude: 700}, {value: layer0.mlp.sum, "
       "draws: 40, amplitude: 6}, {value: layer1.attention.sum, draws: 3, amplitude: 6}], share: 0.75}, {params: "
       "[\"embedding*\", \"init_mlp*\", \"*.b\", \"*gain\", \"*up*\", \"*.k.w\", \"layer0.attention.v.w\", "
       "\"layer1.attention.q.w\", \"layer0.attention.out.w\", \"layer1.mlp.down.w\"], share: 0.25}]"}},
-    // Draws go on with keys and values of their own; those of the first layer are the stream's where its MLP is drawn.
+    // Draws go on with keys and values of their own, in heads that are no whole units; those of the first layer are the
+    // stream's where its MLP is drawn.
     {"horizons_of_attention",
      {"train.tokens=9", "train.population=320", "model=int8nativeformer", "model.tied_head=false", "model.layers=2",
-      "model.width=48", "model.head_width=16",
+      "model.width=48", "model.head_width=24",
       "perturb.groups=[{sites: [{value: output, draws: 16}, {value: embedded, draws: 5, horizon: 4}, {value: "
       "layer0.attention.k.wide, draws: 24, orthogonal: false, amplitude: 900, horizon: 2}, {value: "
       "layer1.attention.v.wide, draws: 64, amplitude: 700, horizon: 8}, {value: layer0.mlp.sum, draws: 40, amplitude: "
