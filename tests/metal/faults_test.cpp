@@ -101,7 +101,7 @@ size_t bytes_to_lose(Kernel kernel, int binding) {
     // Errors end with those of the inner site; records with what this site keeps, behind the input of the head.
     case Kernel::kDraws:
       return binding == kBindLossTables ? sizeof(egg_loss_tables) / 2
-             : binding == kBindKept     ? 4 * padded_width + 16
+             : binding == kBindKept     ? 6 * padded_width + 16
              : binding == kBindTargets  ? kOtherTargets + 16
              : binding == kBindErrors   ? inner_errors + 16
                                         : 16;
@@ -109,7 +109,7 @@ size_t bytes_to_lose(Kernel kernel, int binding) {
       return binding == kBindTargets ? kOtherTargets + 16 : 16;
     case Kernel::kSiteVotes:
       return binding == kBindErrors ? inner_errors + kSquareBytes + 16
-             : binding == kBindKept ? 3 * padded_width + 16
+             : binding == kBindKept ? 5 * padded_width + 16
                                     : 16;
     case Kernel::kSitePieces:  // there may be more pieces than a step has
       return binding == kBindVotedRows || binding == kBindVotes ? SIZE_MAX

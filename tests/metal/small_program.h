@@ -16,7 +16,7 @@ namespace eggroll::metal {
 
 // Linears of more than one block of inputs and outputs, an attention with several heads, every elementwise op; a masked
 // table that is read by an index, and parameters that some pairs alone perturb; a site at the output, with which the
-// head, its bias and a table vote, and one within, behind a state.
+// head, its bias and a table vote, and one within, before all of that but the embedding.
 class SmallProgram {
  public:
   static constexpr int32_t kTokens = 5;
@@ -72,7 +72,7 @@ class SmallProgram {
     for (uint32_t i = view.param_count - 4; i < view.param_count - 1; ++i) voters_[i] = {0, kOfSite, 0, 1};
     voters_[view.param_count - 2].masked = 1;
     sites_ = {{view.ops[view.op_count - 1].in[0], EGG_DRAWS_ORTHOGONAL, 256, 3, 0, 9, 0, kOfSite},
-              {candidate.id, EGG_DRAWS_INDEPENDENT, 3, 9, 0, 1, kOfSite - kOfInnerSite, kOfInnerSite}};
+              {normed.id, EGG_DRAWS_INDEPENDENT, 3, 9, 0, 1, kOfSite - kOfInnerSite, kOfInnerSite}};
 
     // The rule reads every slot and scalar that it has.
     const Node momentum = rule_.slot("momentum", 'f');

@@ -92,6 +92,32 @@ inline OpsBehind ops_behind(const egg_program& program, int32_t value, bool with
   return behind;
 }
 
+// What a draw within the model runs. With a horizon it stores all states, those too that it does not change, and then
+// runs whole tokens.
+struct OpsOfDraw : OpsBehind {
+  std::vector<uint32_t> cached;  // keys and values of earlier tokens that its attention reads, here or in the horizon
+};
+
+inline OpsOfDraw ops_of_draw(const egg_program& program, const egg_site& site) {
+  const bool goes_on = site.horizon > 0;
+  OpsOfDraw draw{ops_behind(program, site.value, goes_on), {}};
+  for (uint32_t i = 0; i < program.op_count; ++i) {
+    const egg_op& op = program.ops[i];
+    const auto place = std::lower_bound(draw.ops.begin(), draw.ops.end(), i);
+    const bool is_behind = place != draw.ops.end() && *place == i;
+    if (op.code == EGG_OP_ATTENTION && (goes_on || is_behind)) {
+      for (const int32_t in : {op.in[1], op.in[2]}) draw.cached.push_back(static_cast<uint32_t>(in));
+    }
+    if (op.code != EGG_OP_STORE || !goes_on || is_behind) continue;
+    draw.ops.insert(place, i);
+    const auto stored = static_cast<uint32_t>(op.in[0]);
+    if (std::find(draw.sources.begin(), draw.sources.end(), stored) == draw.sources.end()) {
+      draw.sources.push_back(stored);
+    }
+  }
+  return draw;
+}
+
 // The mean square of an error's channel: what a vote's null deviation is made of. This order of operations in double
 // precision is part of the definition, as it is in site_vote_std.
 inline double error_moment(const egg_site_sums& sums, int32_t size) {

@@ -6,28 +6,13 @@ namespace eggroll::cuda {
 
 BehindProgram::BehindProgram(const egg_program& program, const egg_site& site)
     : values(program.values, program.values + program.value_count), view(program) {
-  const bool goes_on = site.horizon > 0;
-  const OpsBehind behind = ops_behind(program, site.value, goes_on);
-  sources = behind.sources;
-  for (uint32_t i = 0; i < program.op_count; ++i) {
-    const egg_op& op = program.ops[i];
-    const bool is_behind = std::binary_search(behind.ops.begin(), behind.ops.end(), i);
-    const bool stores = goes_on && op.code == EGG_OP_STORE;
-    if (is_behind || stores) ops.push_back(op);
-    const auto stored = static_cast<uint32_t>(op.in[0]);
-    if (stores && !is_behind && std::find(sources.begin(), sources.end(), stored) == sources.end()) {
-      sources.push_back(stored);
-    }
-  }
+  const OpsOfDraw draw = ops_of_draw(program, site);
+  sources = draw.sources;
+  caches = draw.cached;
+  for (const uint32_t i : draw.ops) ops.push_back(program.ops[i]);
   for (egg_value& each : values) each.is_state = 0;
   for (const egg_op& op : ops) {
     if (op.code == EGG_OP_STORE) values[static_cast<size_t>(op.out)].is_state = 1;
-  }
-  for (uint32_t i = 0; i < program.op_count; ++i) {
-    const egg_op& op = program.ops[i];
-    if (op.code != EGG_OP_ATTENTION || (!goes_on && !std::binary_search(behind.ops.begin(), behind.ops.end(), i)))
-      continue;
-    for (const int32_t in : {op.in[1], op.in[2]}) caches.push_back(static_cast<uint32_t>(in));
   }
   for (const uint32_t source : sources) values[source].is_state = 1;
   view.values = values.data();

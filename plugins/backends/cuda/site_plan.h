@@ -38,15 +38,15 @@ struct SiteVoter {
   std::vector<int32_t> reads;
 };
 
-// What draws at a value within the program run at its token: ops_behind as a program of its own, whose states are what
-// they read. With a horizon it stores all states that the next token reads.
+// What draws at a value within the program run at its token: ops_of_draw as a program of its own, whose states are what
+// they read.
 struct BehindProgram {
   BehindProgram(const egg_program& program, const egg_site& site);
   BehindProgram(const BehindProgram&) = delete;
   BehindProgram& operator=(const BehindProgram&) = delete;
 
-  std::vector<uint32_t> sources;  // as of OpsBehind, and what states are that no draw changes
-  std::vector<uint32_t> caches;   // keys and values that attention reads at earlier tokens, here or in a horizon
+  std::vector<uint32_t> sources;
+  std::vector<uint32_t> caches;  // as OpsOfDraw::cached
   std::vector<egg_value> values;
   std::vector<egg_op> ops;
   egg_program view;

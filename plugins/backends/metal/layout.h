@@ -100,7 +100,7 @@ struct Place {
 
 // What the kernel runs: the program's ops, and three of the backend's own.
 EGG_CONSTANT int32_t kLoadState = 100;
-EGG_CONSTANT int32_t kKeepValue = 101;  // for sites; zeros where the token has no target
+EGG_CONSTANT int32_t kKeepValue = 101;  // for sites; attr 0: zeros where the token has no target
 EGG_CONSTANT int32_t kTakeValue = 102;  // what was kept; attr 1: as a draw moves it
 
 struct DeviceOp {
@@ -122,11 +122,10 @@ struct DeviceOp {
   int32_t vectors[2];  // as egg_op.param, gain and bias: the even member's values in a pair's noise, the odd one's
                        // `out.padded` behind them; -1: there is no such parameter
   uint32_t table;      // its first entry among those of all tables
-  uint32_t state;      // load_state, store; loss of a state: in a member's states. keep_value, take_value: in a place's
-                       // record
+  uint32_t state;      // load_state, store, loss of a state: in its states; keep_value, take_value: in a place's record
   uint32_t of_state;   // loss: 1 where the logits are a state
-  uint32_t keys;       // attention: in a tile's workspace, (rows, context, padded channels)
-  uint32_t values;     // likewise
+  uint32_t caches[2];  // attention: keys and values in a tile's workspace, (rows, context, padded channels)
+  uint32_t kept[2];    // the same in a place's record, as draws read those before their place
   uint32_t scores;     // (rows, context) int32, for any attention
 };
 
@@ -430,7 +429,7 @@ struct SiteRowArgs {
 
 // The host and the device have compilers of their own.
 static_assert(sizeof(Place) == 16, "");
-static_assert(sizeof(DeviceOp) == 148, "");
+static_assert(sizeof(DeviceOp) == 156, "");
 static_assert(sizeof(NoisePart) == 36, "");
 static_assert(sizeof(NoiseArgs) == 24, "");
 static_assert(sizeof(Places) == 32, "");

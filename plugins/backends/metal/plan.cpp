@@ -52,14 +52,20 @@ class Planner {
       sites.first_stream = i == 0 ? site.first_stream : std::min(sites.first_stream, site.first_stream);
       end = std::max(end, site.first_stream + site.streams);
       sites.tokens = site.tokens;
-      if (is_at_loss(program_, site.site.value))
-        keep(site.site.value);
-      else
-        for (const uint32_t source : ops_behind(program_, site.site.value, false).sources)
-          keep(static_cast<int32_t>(source));
+      if (is_at_loss(program_, site.site.value)) {
+        draws_.emplace_back();
+        keep(site.site.value, false);
+      } else {
+        draws_.push_back(ops_of_draw(program_, site.site));
+        for (const uint32_t cached : draws_.back().cached) keep(static_cast<int32_t>(cached), true);
+        for (const uint32_t source : draws_.back().sources) {
+          const auto value = static_cast<int32_t>(source);
+          if (!sites.is_kept(value, true)) keep(value, false);
+        }
+      }
       for (const uint32_t k : site.ops) {
         const egg_op& op = program_.ops[k];
-        if (op.code == EGG_OP_LINEAR && votes_with(op.param[0], i)) keep(op.in[0]);
+        if (op.code == EGG_OP_LINEAR && votes_with(op.param[0], i)) keep(op.in[0], false);
       }
     }
     sites.streams = end - sites.first_stream;
@@ -69,17 +75,12 @@ class Planner {
     return plan_.params[static_cast<size_t>(param)].voters.site == static_cast<int32_t>(site + 1);
   }
 
-  void keep(int32_t value) {
+  void keep(int32_t value, bool always) {
     SitePlan& sites = plan_.sites;
-    if (is_kept(value)) return;
-    sites.kept.push_back({value, sites.kept_bytes});
+    if (sites.is_kept(value, always)) return;
+    sites.kept.push_back({value, always, sites.kept_bytes});
     sites.kept_bytes =
         fitted(size_t{sites.kept_bytes} + padded(static_cast<uint32_t>(program_.values[value].size), kBlock));
-  }
-
-  bool is_kept(int32_t value) const {
-    const std::vector<KeptValue>& kept = plan_.sites.kept;
-    return std::any_of(kept.begin(), kept.end(), [&](const KeptValue& k) { return k.value == value; });
   }
 
   // Where a parameter's noise begins in a pair's.
@@ -277,7 +278,7 @@ class Planner {
       op.state = plan_.state_place(from.in[0]);
     }
     if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<uint32_t>(from.param[0]));
-    if (from.code == EGG_OP_ATTENTION) add_caches(op);
+    if (from.code == EGG_OP_ATTENTION) add_caches(op, from);
     push(op, step, from.code == EGG_OP_STORE ? -1 : from.out);
   }
 
@@ -287,7 +288,9 @@ class Planner {
     SitePlan& sites = plan_.sites;
     if (sites.shapes.empty()) return;
     sites.ops.push_back(op);
-    if (made >= 0 && is_kept(made)) sites.ops.push_back(kept_op(kKeepValue, made));
+    for (const bool always : {false, true}) {
+      if (made >= 0 && sites.is_kept(made, always)) sites.ops.push_back(kept_op(kKeepValue, made, always));
+    }
     sites.behind.resize(sites.shapes.size());
     for (const SiteShape& site : sites.shapes) {
       if (!is_at_loss(program_, site.site.value)) add_behind(site, op, step, made);
@@ -296,10 +299,10 @@ class Planner {
 
   // What the members of a draw take stays where the program has it, and when: so it lies beside nothing that it meets.
   void add_behind(const SiteShape& site, const DeviceOp& op, const Step& step, int32_t made) {
-    const OpsBehind behind = ops_behind(program_, site.site.value, false);
+    const OpsOfDraw& behind = draws_[site.number];
     std::vector<DeviceOp>& ops = plan_.sites.behind[site.number];
     if (std::find(behind.sources.begin(), behind.sources.end(), static_cast<uint32_t>(made)) != behind.sources.end()) {
-      DeviceOp take = kept_op(kTakeValue, made);
+      DeviceOp take = kept_op(kTakeValue, made, plan_.sites.is_kept(made, true));
       take.attr = made == site.site.value ? 1 : 0;
       ops.push_back(take);
     } else if (step.op >= 0 &&
@@ -308,11 +311,12 @@ class Planner {
     }
   }
 
-  DeviceOp kept_op(int32_t code, int32_t value) const {
+  DeviceOp kept_op(int32_t code, int32_t value, bool always) const {
     DeviceOp op{};
     op.code = code;
+    op.attr = always ? 1 : 0;
     (code == kKeepValue ? op.in[0] : op.out) = place(value);
-    op.state = plan_.sites.kept_offset(value);
+    op.state = plan_.sites.kept_offset(value, always);
     return op;
   }
 
@@ -329,12 +333,15 @@ class Planner {
     op.b_stride = param.stride;
   }
 
-  void add_caches(DeviceOp& op) {
+  void add_caches(DeviceOp& op, const egg_op& from) {
     const size_t positions = size_t{kTileRows} * static_cast<size_t>(program_.context);
     if (scores_ == 0) scores_ = take_workspace(positions * sizeof(int32_t));
     op.scores = scores_;
-    op.keys = take_workspace(positions * op.out.padded);
-    op.values = take_workspace(positions * op.out.padded);
+    for (int i = 0; i < 2; ++i) {
+      op.caches[i] = take_workspace(positions * op.out.padded);
+      const int32_t value = from.in[1 + i];
+      if (plan_.sites.is_kept(value, true)) op.kept[i] = plan_.sites.kept_offset(value, true);
+    }
   }
 
   Plan& plan_;
@@ -344,6 +351,7 @@ class Planner {
   std::vector<NoisePlace> noise_;  // by parameter
   std::vector<uint32_t> tables_;   // by table: entries before its own
   std::vector<Place> places_;      // by value
+  std::vector<OpsOfDraw> draws_;   // by site; empty at what the loss reads
   uint32_t scores_ = 0;
 };
 
@@ -352,10 +360,8 @@ class Planner {
 bool has_site(const egg_program& program, const egg_site& site) {
   if (is_at_loss(program, site.value)) return program.vocab <= static_cast<int32_t>(kMostDrawRows);
   const OpsBehind behind = ops_behind(program, site.value, false);
-  const auto needs_tokens = [&](uint32_t i) { return signature_of(program.ops[i]).needs_context(); };
   const auto is_wide = [&](uint32_t value) { return program.values[value].is_wide != 0; };
   return site.horizon == 0 && !behind.ops.empty() && program.ops[behind.ops.back()].code == EGG_OP_LOSS &&
-         std::none_of(behind.ops.begin(), behind.ops.end(), needs_tokens) &&
          std::none_of(behind.sources.begin(), behind.sources.end(), is_wide);
 }
 

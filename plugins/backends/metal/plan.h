@@ -49,13 +49,14 @@ struct JobList {
 
 constexpr size_t kHalfBytes = 2;
 
-// Whether a session has such a site: at what the loss reads, of so many channels; within, where a member of a draw can
-// run what is behind the value from what is kept, which is int8, without other tokens.
+// Whether a session has such a site: orthogonal draws at what the loss reads; within, those that read int8 values
+// alone, without a horizon.
 bool has_site(const egg_program& program, const egg_site& site);
 
 // A value that is kept of each place.
 struct KeptValue {
   int32_t value;
+  bool always;      // as attention reads it; else zeros stand where there is no target
   uint32_t offset;  // in a place's record
 };
 
@@ -115,10 +116,12 @@ struct SitePlan {
   static uint32_t most_places(const SiteShape& site) { return std::max(1U, kMostDrawMembers / (2 * site.site.draws)); }
   // The record of a stream's first token.
   uint32_t first_kept(uint32_t stream) const { return (stream - first_stream) * tokens; }
-  uint32_t kept_offset(int32_t value) const {
-    const auto is_it = [&](const KeptValue& k) { return k.value == value; };
-    return std::find_if(kept.begin(), kept.end(), is_it)->offset;
+  std::vector<KeptValue>::const_iterator find_kept(int32_t value, bool always) const {
+    return std::find_if(kept.begin(), kept.end(),
+                        [&](const KeptValue& k) { return k.value == value && k.always == always; });
   }
+  bool is_kept(int32_t value, bool always) const { return find_kept(value, always) != kept.end(); }
+  uint32_t kept_offset(int32_t value, bool always = false) const { return find_kept(value, always)->offset; }
 };
 
 struct Plan : LoweredProgram {

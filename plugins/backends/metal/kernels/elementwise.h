@@ -71,7 +71,7 @@ inline void bring_states(thread const Tile& tile, device const int8_t* before) {
 
 inline void run_load_state(thread const Tile& tile, constant DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
-    const bool reset = tile.resets[tile.stream(row) + tile.token] != 0;
+    const bool reset = tile.resets[tile.entry(row)] != 0;
     device const uint32_t* from = reinterpret_cast<device const uint32_t*>(tile.state(row, op.state));
     device uint32_t* to = reinterpret_cast<device uint32_t*>(tile.narrow(op.out, row));
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) to[u] = reset ? 0 : from[u];
@@ -88,11 +88,11 @@ inline void run_store(thread const Tile& tile, constant DeviceOp& op) {
 
 inline void run_keep_value(thread const Tile& tile, constant DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
-    const bool scored = tile.targets[tile.stream(row) + tile.token] != 0xffffffffu;  // EGG_NO_TARGET
+    const bool stays = op.attr != 0 || tile.targets[tile.entry(row)] != 0xffffffffu;  // EGG_NO_TARGET
     const uint64_t place = tile.member(row) * tile.args->tokens + tile.token;
     device const uint32_t* from = reinterpret_cast<device const uint32_t*>(tile.narrow(op.in[0], row));
     device uint32_t* to = reinterpret_cast<device uint32_t*>(tile.kept + place * tile.args->kept_bytes + op.state);
-    for (uint32_t u = tile.lane; u < op.in[0].padded / 4; u += kLanes) to[u] = scored ? from[u] : 0;
+    for (uint32_t u = tile.lane; u < op.in[0].padded / 4; u += kLanes) to[u] = stays ? from[u] : 0;
   }
 }
 
@@ -100,7 +100,7 @@ inline void run_keep_value(thread const Tile& tile, constant DeviceOp& op) {
 inline void run_take_value(thread const Tile& tile, constant DeviceOp& op) {
   const MoveArgs move = own(tile.args->move);
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
-    const uint32_t place = tile.row_of_call(row) / tile.args->members_per_stream;
+    const uint32_t place = tile.place(row);
     const uint32_t draw = tile.row_of_call(row) % tile.args->members_per_stream / 2;
     const uint64_t key = place_key(move.places, place, move.orthogonal != 0 ? 0 : draw + 1);
     const uint32_t hadamard_row = (draw + egg_draw_offset(key)) & move.row_mask;
@@ -141,7 +141,7 @@ inline Four with_table_row(thread const Tile& tile, constant DeviceOp& op, uint3
 inline void run_embed(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t index_count = tile.args->index_count;
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
-    const uint64_t at = tile.stream(row) + tile.token;
+    const uint64_t at = tile.entry(row);
     const uint32_t table_row =
         op.attr == 0 ? tile.inputs[at] : tile.index_rows[at * index_count + static_cast<uint32_t>(op.attr - 1)];
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
@@ -204,8 +204,8 @@ inline void run_lut(thread const Tile& tile, constant DeviceOp& op) {
 
 inline void run_rope(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t head = static_cast<uint32_t>(op.head);
-  device const int32_t* angles = tile.tables + op.table + tile.token * head;
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
+    device const int32_t* angles = tile.tables + op.table + tile.position(row) * head;
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
       const Four x = load(tile, op.in[0], row, u);
       Four y;

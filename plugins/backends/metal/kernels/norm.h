@@ -44,7 +44,7 @@ inline void run_max_norm(thread const Tile& tile, constant DeviceOp& op) {
 inline void run_loss(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t row = tile.quad_row();
   const uint32_t vocab = op.in[0].size;
-  const uint32_t target = tile.targets[tile.stream(row) + tile.token];
+  const uint32_t target = tile.targets[tile.entry(row)];
   device const int8_t* logits = tile.narrow(op.in[0], row);
   int32_t largest = -128;
   for (uint32_t v = tile.quad_lane(); v < vocab; v += 4) largest = max(largest, static_cast<int32_t>(logits[v]));

@@ -35,10 +35,20 @@ struct Tile {
   bool quad_has_row() const { return thread_number() / 4 < rows; }
   uint32_t quad_lane() const { return lane % 4; }
   uint32_t row_of_call(uint32_t row) const { return args->first_row + number * kTileRows + row; }
-  // The first entry of a row's stream in the streams' lists.
-  uint64_t stream(uint32_t row) const {
-    return args->first_entry + uint64_t(row_of_call(row) / args->members_per_stream) * args->tokens;
+  // The row's stream, or of draws its place, counted from the call's first.
+  uint32_t place(uint32_t row) const { return row_of_call(row) / args->members_per_stream; }
+  bool is_of_draws() const { return args->move.places.tokens != 0; }
+  // Where the place of a row of draws lies in its window; all others begin with their window.
+  uint32_t first_position(uint32_t row) const {
+    return is_of_draws() ? (args->move.places.first + place(row)) % args->move.places.tokens : 0;
   }
+  // Where the row's token lies in its window.
+  uint32_t position(uint32_t row) const { return first_position(row) + token; }
+  // The entry of the window's first token in the streams' lists, and that of the row's token.
+  uint64_t window(uint32_t row) const {
+    return args->first_entry + uint64_t(place(row)) * args->tokens - first_position(row);
+  }
+  uint64_t entry(uint32_t row) const { return window(row) + position(row); }
   int32_t sign(uint32_t row) const { return row % 2 == 0 ? 1 : -1; }
 
   device const int8_t* noise(uint32_t row, uint32_t at) const {
