@@ -97,6 +97,7 @@ struct Place {
   uint32_t size;  // channels; 0: there is no value
   uint32_t wide;
 };
+EGG_FN uint32_t row_bytes(Place place) { return place.wide != 0 ? 4 * place.padded : place.padded; }
 
 // What the kernel runs: the program's ops, and three of the backend's own.
 EGG_CONSTANT int32_t kLoadState = 100;

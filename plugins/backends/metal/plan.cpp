@@ -79,8 +79,7 @@ class Planner {
     SitePlan& sites = plan_.sites;
     if (sites.is_kept(value, always)) return;
     sites.kept.push_back({value, always, sites.kept_bytes});
-    sites.kept_bytes =
-        fitted(size_t{sites.kept_bytes} + padded(static_cast<uint32_t>(program_.values[value].size), kBlock));
+    sites.kept_bytes = fitted(size_t{sites.kept_bytes} + row_bytes(shape_of(value)));
   }
 
   // Where a parameter's noise begins in a pair's.
@@ -222,17 +221,19 @@ class Planner {
     plan_.state_stride = fitted(stride + kLossBytes);
   }
 
+  // A place without an offset.
+  Place shape_of(int32_t value) const {
+    const auto size = static_cast<uint32_t>(program_.values[value].size);
+    return {0, padded(size, kBlock), size, program_.values[value].is_wide != 0 ? 1U : 0U};
+  }
+
   // A tile's workspace: its pairs' noise, values, caches.
   void place_values() {
     FirstFit<> memory;
     const size_t noise = size_t{kTilePairs} * plan_.noise_bytes;
     for (uint32_t v = 0; v < program_.value_count; ++v) {
-      const egg_value& value = program_.values[v];
-      Place place{};
-      place.size = static_cast<uint32_t>(value.size);
-      place.padded = padded(place.size, kBlock);
-      place.wide = value.is_wide != 0 ? 1 : 0;
-      const size_t bytes = size_t{kTileRows} * place.padded * (place.wide != 0 ? sizeof(int32_t) : 1);
+      Place place = shape_of(static_cast<int32_t>(v));
+      const size_t bytes = size_t{kTileRows} * row_bytes(place);
       const Stay& stay = plan_.stays[v];
       if (stay.begin != Stay::kNever) place.offset = fitted(noise + memory.take({bytes, stay}));
       places_.push_back(place);
@@ -360,9 +361,7 @@ class Planner {
 bool has_site(const egg_program& program, const egg_site& site) {
   if (is_at_loss(program, site.value)) return program.vocab <= static_cast<int32_t>(kMostDrawRows);
   const OpsBehind behind = ops_behind(program, site.value, false);
-  const auto is_wide = [&](uint32_t value) { return program.values[value].is_wide != 0; };
-  return site.horizon == 0 && !behind.ops.empty() && program.ops[behind.ops.back()].code == EGG_OP_LOSS &&
-         std::none_of(behind.sources.begin(), behind.sources.end(), is_wide);
+  return site.horizon == 0 && !behind.ops.empty() && program.ops[behind.ops.back()].code == EGG_OP_LOSS;
 }
 
 Plan::Plan(const egg_session_spec& spec, uint32_t the_block_inputs)

@@ -49,8 +49,7 @@ struct JobList {
 
 constexpr size_t kHalfBytes = 2;
 
-// Whether a session has such a site: orthogonal draws at what the loss reads; within, those that read int8 values
-// alone, without a horizon.
+// Whether a session has such a site: orthogonal draws at what the loss reads; within, those without a horizon.
 bool has_site(const egg_program& program, const egg_site& site);
 
 // A value that is kept of each place.

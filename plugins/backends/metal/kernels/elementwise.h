@@ -90,9 +90,9 @@ inline void run_keep_value(thread const Tile& tile, constant DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     const bool stays = op.attr != 0 || tile.targets[tile.entry(row)] != 0xffffffffu;  // EGG_NO_TARGET
     const uint64_t place = tile.member(row) * tile.args->tokens + tile.token;
-    device const uint32_t* from = reinterpret_cast<device const uint32_t*>(tile.narrow(op.in[0], row));
+    device const uint32_t* from = reinterpret_cast<device const uint32_t*>(tile.row_at(op.in[0], row));
     device uint32_t* to = reinterpret_cast<device uint32_t*>(tile.kept + place * tile.args->kept_bytes + op.state);
-    for (uint32_t u = tile.lane; u < op.in[0].padded / 4; u += kLanes) to[u] = stays ? from[u] : 0;
+    for (uint32_t u = tile.lane; u < row_bytes(op.in[0]) / 4; u += kLanes) to[u] = stays ? from[u] : 0;
   }
 }
 
@@ -106,7 +106,7 @@ inline void run_take_value(thread const Tile& tile, constant DeviceOp& op) {
     const uint32_t hadamard_row = (draw + egg_draw_offset(key)) & move.row_mask;
     device const int8_t* from = tile.kept + uint64_t(move.first_kept + place) * tile.args->kept_bytes + op.state;
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
-      Four four = load_bytes(from, u);
+      Four four = load_from(from, op.out, u);
       for (uint32_t i = 0; i < 4 && op.attr != 0; ++i) {
         const uint32_t channel = 4 * u + i;
         const uint32_t by_row = move.orthogonal != 0 ? egg_hadamard_bit(hadamard_row, channel) : 0;

@@ -59,6 +59,9 @@ struct Tile {
   device int64_t* loss(uint32_t row) const {
     return reinterpret_cast<device int64_t*>(state(row, args->state_stride - kLossBytes));
   }
+  device int8_t* row_at(Place place, uint32_t row) const {
+    return reinterpret_cast<device int8_t*>(workspace + place.offset) + row * row_bytes(place);
+  }
   device int8_t* narrow(Place place, uint32_t row) const {
     return reinterpret_cast<device int8_t*>(workspace + place.offset) + row * place.padded;
   }
@@ -83,11 +86,15 @@ inline Four load_bytes(device const int8_t* row, uint32_t u) {
   return unpacked(reinterpret_cast<device const uint32_t*>(row)[u]);
 }
 
-inline Four load(thread const Tile& tile, Place place, uint32_t row, uint32_t u) {
-  if (place.wide == 0) return load_bytes(tile.narrow(place, row), u);
+// Of a row of the place's kind that lies anywhere.
+inline Four load_from(device const int8_t* row, Place place, uint32_t u) {
+  if (place.wide == 0) return load_bytes(row, u);
   Four four;
-  for (uint32_t i = 0; i < 4; ++i) four.at[i] = tile.wide(place, row)[4 * u + i];
+  for (uint32_t i = 0; i < 4; ++i) four.at[i] = reinterpret_cast<device const int32_t*>(row)[4 * u + i];
   return four;
+}
+inline Four load(thread const Tile& tile, Place place, uint32_t row, uint32_t u) {
+  return load_from(tile.row_at(place, row), place, u);
 }
 
 // Clips where the value is not wide.
