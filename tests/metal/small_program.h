@@ -72,7 +72,7 @@ class SmallProgram {
     for (uint32_t i = view.param_count - 4; i < view.param_count - 1; ++i) voters_[i] = {0, kOfSite, 0, 1};
     voters_[view.param_count - 2].masked = 1;
     sites_ = {{view.ops[view.op_count - 1].in[0], EGG_DRAWS_ORTHOGONAL, 256, 3, 0, 9, 0, kOfSite},
-              {normed.id, EGG_DRAWS_INDEPENDENT, 3, 9, 0, 1, kOfSite - kOfInnerSite, kOfInnerSite}};
+              {normed.id, EGG_DRAWS_INDEPENDENT, 3, 9, 2, 1, kOfSite - kOfInnerSite, kOfInnerSite}};
 
     // The rule reads every slot and scalar that it has.
     const Node momentum = rule_.slot("momentum", 'f');

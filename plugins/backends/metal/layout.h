@@ -120,13 +120,13 @@ struct DeviceOp {
   uint32_t a_stride;  // to the next rank; embed: none
   uint32_t b;
   uint32_t b_stride;
-  int32_t vectors[2];  // as egg_op.param, gain and bias: the even member's values in a pair's noise, the odd one's
-                       // `out.padded` behind them; -1: there is no such parameter
+  int32_t vectors[2];  // gain and bias: the even member's in a pair's noise, the odd one's `out.padded` on; -1: none
   uint32_t table;      // its first entry among those of all tables
   uint32_t state;      // load_state, store, loss of a state: in its states; keep_value, take_value: in a place's record
   uint32_t of_state;   // loss: 1 where the logits are a state
   uint32_t caches[2];  // attention: keys and values in a tile's workspace, (rows, context, padded channels)
-  uint32_t kept[2];    // the same in a place's record, as draws read those before their place
+  uint32_t kept[2];    // the same in a place's record: what draws read of positions before their own
+  uint32_t of_stream;  // attention: 1 where that of a draw's place is read too, because no draw changes it
   uint32_t scores;     // (rows, context) int32, for any attention
 };
 
@@ -206,7 +206,8 @@ struct ForwardArgs {
   uint32_t wants_logits;
   uint32_t block_inputs;  // that linear adds up as float32
   uint32_t kept_bytes;    // of a place's record. A place is a token of a stream of sites
-  MoveArgs move;          // take_value
+  uint32_t place_ops;     // of draws, which run these at their place's token, and those behind them at all later ones
+  MoveArgs move;          // of draws; all zero for others
 };
 
 // The votes of one parameter: pieces of kBlock rows and columns, or of 4 * kThreads values of a vector.
@@ -371,6 +372,7 @@ struct SiteErrorArgs {
   uint32_t orthogonal;
   int32_t shift;
   uint32_t error_bytes;
+  uint32_t record_bytes;  // of a member, whose loss lies at the end
 };
 
 // The votes of one parameter as one op reads it: pieces as of VoteJob for a matrix, of kThreads values for a vector.
@@ -430,7 +432,7 @@ struct SiteRowArgs {
 
 // The host and the device have compilers of their own.
 static_assert(sizeof(Place) == 16, "");
-static_assert(sizeof(DeviceOp) == 156, "");
+static_assert(sizeof(DeviceOp) == 160, "");
 static_assert(sizeof(NoisePart) == 36, "");
 static_assert(sizeof(NoiseArgs) == 24, "");
 static_assert(sizeof(Places) == 32, "");

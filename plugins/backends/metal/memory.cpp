@@ -75,9 +75,10 @@ uint64_t largest_of(const Plan& plan, const egg_session_spec& spec, uint32_t pop
   const uint32_t members = own_members(spec, population);
   const SiteRoom sites(plan.sites, spec, population);
   return std::max({uint64_t{members} * plan.state_stride, uint64_t{sites.places} * plan.sites.kept_bytes,
-                   uint64_t{sites.errors}, uint64_t{sites.piece_votes} * sizeof(int32_t), votes_of(plan, population),
-                   least_workspace(plan, members), uint64_t{plan.weight_bytes}, uint64_t{plan.halves} * kHalfBytes,
-                   uint64_t{plan.slot_cells} * sizeof(uint32_t), noise_bytes_of(plan.noise)});
+                   uint64_t{sites.errors}, uint64_t{sites.draw_bytes}, uint64_t{sites.piece_votes} * sizeof(int32_t),
+                   votes_of(plan, population), least_workspace(plan, members), uint64_t{plan.weight_bytes},
+                   uint64_t{plan.halves} * kHalfBytes, uint64_t{plan.slot_cells} * sizeof(uint32_t),
+                   noise_bytes_of(plan.noise)});
 }
 
 }  // namespace
@@ -88,8 +89,10 @@ SiteRoom::SiteRoom(const SitePlan& sites, const egg_session_spec& spec, uint32_t
   for (const SiteShape& site : sites.shapes) {
     const size_t its_places = std::min(places, site.places());
     errors += its_places * SitePlan::error_bytes(site);
-    if (is_at_loss(*spec.program, site.site.value)) continue;
-    draw_rows = std::max(draw_rows, std::min<size_t>(its_places, SitePlan::most_places(site)) * 2 * site.site.draws);
+    const DrawPlan& draws = sites.draws[site.number];
+    const size_t its_rows = std::min<size_t>(its_places, draws.most_places) * 2 * site.site.draws;
+    draw_rows = std::max(draw_rows, its_rows);
+    draw_bytes = std::max(draw_bytes, its_rows * draws.record_bytes);
   }
   for (const SiteTable& table : sites.tables) {
     const size_t its_reads = std::min(places, sites.shapes[table.site].places()) * table.reads.size();
@@ -111,8 +114,8 @@ uint64_t SiteRoom::bytes(const Plan& plan) const {
   sum += taken(sites.votes.jobs.size() * sizeof(SiteVoteJob)) + taken(sites.tables.size() * sizeof(MaskedJob));
   sum += taken(reads * sizeof(uint32_t)) + taken(rows * sizeof(VotedRow));
   sum += taken(pieces * sizeof(VotedRow)) + taken(piece_votes * sizeof(int32_t));
-  for (const std::vector<DeviceOp>& ops : sites.behind) sum += taken(ops.size() * sizeof(DeviceOp));
-  sum += 2 * taken(draw_rows * kLossBytes);
+  for (const DrawPlan& draws : sites.draws) sum += taken(draws.ops.size() * sizeof(DeviceOp));
+  sum += 2 * taken(draw_bytes);
   // The host's own: which places are scored, and the lists that it sorts.
   return sum + taken(places) + 2 * taken(listed * sizeof(SiteRead));
 }

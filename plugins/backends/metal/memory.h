@@ -33,6 +33,7 @@ struct SiteRoom {
   size_t pieces = 0;       // of these
   size_t piece_votes = 0;  // of all pieces
   size_t draw_rows = 0;    // members of a call of draws within
+  size_t draw_bytes = 0;   // that they keep
 };
 
 struct MemoryPlan {

@@ -36,7 +36,9 @@ class Planner {
       plan_.tables.insert(plan_.tables.end(), table.entries, table.entries + table.count);
     }
     place_values();
+    plan_.sites.draws.resize(plan_.sites.shapes.size());
     for (const Step& step : plan_.steps) add(step);
+    for (const SiteShape& site : plan_.sites.shapes) finish_draws(site);
     fitted(plan_.workspace);
     fitted(plan_.weight_bytes);
     fitted(plan_.halves);
@@ -292,7 +294,6 @@ class Planner {
     for (const bool always : {false, true}) {
       if (made >= 0 && sites.is_kept(made, always)) sites.ops.push_back(kept_op(kKeepValue, made, always));
     }
-    sites.behind.resize(sites.shapes.size());
     for (const SiteShape& site : sites.shapes) {
       if (!is_at_loss(program_, site.site.value)) add_behind(site, op, step, made);
     }
@@ -301,7 +302,7 @@ class Planner {
   // What the members of a draw take stays where the program has it, and when: so it lies beside nothing that it meets.
   void add_behind(const SiteShape& site, const DeviceOp& op, const Step& step, int32_t made) {
     const OpsOfDraw& behind = draws_[site.number];
-    std::vector<DeviceOp>& ops = plan_.sites.behind[site.number];
+    std::vector<DeviceOp>& ops = plan_.sites.draws[site.number].ops;
     if (std::find(behind.sources.begin(), behind.sources.end(), static_cast<uint32_t>(made)) != behind.sources.end()) {
       DeviceOp take = kept_op(kTakeValue, made, plan_.sites.is_kept(made, true));
       take.attr = made == site.site.value ? 1 : 0;
@@ -309,6 +310,24 @@ class Planner {
     } else if (step.op >= 0 &&
                std::binary_search(behind.ops.begin(), behind.ops.end(), static_cast<uint32_t>(step.op))) {
       ops.push_back(op);
+    }
+  }
+
+  // Tokens behind the place run all ops, as those of members do.
+  void finish_draws(const SiteShape& site) {
+    DrawPlan& draws = plan_.sites.draws[site.number];
+    if (draws.ops.empty()) return;
+    const std::vector<uint32_t>& at_place = draws_[site.number].ops;
+    draws.place_ops = static_cast<uint32_t>(draws.ops.size());
+    draws.tokens += std::min(site.site.horizon, site.tokens - 1);
+    draws.record_bytes = site.site.horizon > 0 ? plan_.state_stride : kLossBytes;
+    const uint32_t most_members = std::min(kMostDrawMembers, kMostDrawBytes / draws.record_bytes);
+    draws.most_places = std::max(1U, most_members / (2 * site.site.draws));
+    for (size_t i = 0; i < plan_.ops.size() && draws.tokens > 1; ++i) {
+      DeviceOp& op = draws.ops.emplace_back(plan_.ops[i]);
+      if (op.code != EGG_OP_ATTENTION) continue;
+      const auto from = static_cast<uint32_t>(plan_.steps[i].op);
+      op.of_stream = std::binary_search(at_place.begin(), at_place.end(), from) ? 0 : 1;
     }
   }
 
@@ -359,9 +378,10 @@ class Planner {
 }  // namespace
 
 bool has_site(const egg_program& program, const egg_site& site) {
-  if (is_at_loss(program, site.value)) return program.vocab <= static_cast<int32_t>(kMostDrawRows);
-  const OpsBehind behind = ops_behind(program, site.value, false);
-  return site.horizon == 0 && !behind.ops.empty() && program.ops[behind.ops.back()].code == EGG_OP_LOSS;
+  if (is_at_loss(program, site.value)) {
+    return site.design == EGG_DRAWS_ORTHOGONAL && program.vocab <= static_cast<int32_t>(kMostDrawRows);
+  }
+  return true;
 }
 
 Plan::Plan(const egg_session_spec& spec, uint32_t the_block_inputs)

@@ -49,7 +49,7 @@ struct JobList {
 
 constexpr size_t kHalfBytes = 2;
 
-// Whether a session has such a site: orthogonal draws at what the loss reads; within, those without a horizon.
+// Whether a session has such a site: at what the loss reads only orthogonal draws.
 bool has_site(const egg_program& program, const egg_site& site);
 
 // A value that is kept of each place.
@@ -59,8 +59,20 @@ struct KeptValue {
   uint32_t offset;  // in a place's record
 };
 
-// Members of draws within the program that a call of the forward pass has at most, but for those of one place.
+// Members of draws within the program that a call of the forward pass has at most, and the bytes of what they keep, but
+// for those of one place.
 constexpr uint32_t kMostDrawMembers = 1U << 20;
+constexpr uint32_t kMostDrawBytes = 1U << 26;
+
+// What the members of a site's draws run: at their place's token what is behind the value, and then, where the site has
+// a horizon, whole tokens. Without ops at what the loss reads.
+struct DrawPlan {
+  std::vector<DeviceOp> ops;
+  uint32_t place_ops = 0;     // as in ForwardArgs
+  uint32_t tokens = 1;        // that a member reads at most
+  uint32_t record_bytes = 0;  // that a member keeps: with a horizon its states, then its loss
+  uint32_t most_places = 0;   // whose draws are a call of the forward pass
+};
 
 // A matrix or a vector that votes with a site: its deviations begin at `std`, a matrix's squares at the cell `squares`,
 // the columns of each read one behind another.
@@ -93,10 +105,9 @@ struct SitePlan {
   uint32_t streams = 0;       // from there to the last
   uint32_t tokens = 0;        // of a stream
   std::vector<KeptValue> kept;
-  uint32_t kept_bytes = 0;    // of a place
-  std::vector<DeviceOp> ops;  // the program's, and those that keep values
-  // By site, what its draws' members run; empty at what the loss reads.
-  std::vector<std::vector<DeviceOp>> behind;
+  uint32_t kept_bytes = 0;      // of a place
+  std::vector<DeviceOp> ops;    // the program's, and those that keep values
+  std::vector<DrawPlan> draws;  // by site
   JobList<SiteVoteJob> votes;
   std::vector<SiteVoter> voters;
   std::vector<SiteTable> tables;
@@ -111,8 +122,6 @@ struct SitePlan {
     for (uint32_t i = 0; i < site.number; ++i) bytes += shapes[i].places() * error_bytes(shapes[i]);
     return bytes;
   }
-  // Places whose draws are a call of the forward pass.
-  static uint32_t most_places(const SiteShape& site) { return std::max(1U, kMostDrawMembers / (2 * site.site.draws)); }
   // The record of a stream's first token.
   uint32_t first_kept(uint32_t stream) const { return (stream - first_stream) * tokens; }
   std::vector<KeptValue>::const_iterator find_kept(int32_t value, bool always) const {

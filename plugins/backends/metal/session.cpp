@@ -106,8 +106,8 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       site_rows_(allocate(memory_.sites.rows * sizeof(VotedRow))),
       site_pieces_(allocate(memory_.sites.pieces * sizeof(VotedRow))),
       piece_votes_(allocate(memory_.sites.piece_votes * sizeof(int32_t))),
-      draw_losses_(allocate(memory_.sites.draw_rows * kLossBytes)),
-      other_draw_losses_(allocate(memory_.sites.draw_rows * kLossBytes)),
+      draw_states_(allocate(memory_.sites.draw_bytes)),
+      other_draw_states_(allocate(memory_.sites.draw_bytes)),
       evaluate_pace_(kFirstTiles),
       infer_pace_(kFirstTiles),
       votes_pace_(kFirstGroups),
@@ -121,7 +121,7 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       site_pieces_pace_(kFirstGroups),
       site_rows_pace_(kFirstGroups),
       scored_(memory_.sites.places) {
-  for (const std::vector<DeviceOp>& ops : plan_.sites.behind) behind_ops_.push_back(uploaded(ops));
+  for (const DrawPlan& draws : plan_.sites.draws) draw_ops_.push_back(uploaded(draws.ops));
 }
 
 // A buffer of no bytes cannot be bound.

@@ -136,9 +136,9 @@ class MetalSession : public Session {
   Memory site_rows_;
   Memory site_pieces_;
   Memory piece_votes_;
-  std::vector<Memory> behind_ops_;  // by site
-  Memory draw_losses_;              // as states_, of members that have none
-  Memory other_draw_losses_;
+  std::vector<Memory> draw_ops_;  // by site
+  Memory draw_states_;            // as states_; records of DrawPlan::record_bytes
+  Memory other_draw_states_;
   Pace evaluate_pace_;  // in tokens of tiles
   Pace infer_pace_;
   Pace votes_pace_;                           // in threadgroups

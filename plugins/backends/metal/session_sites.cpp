@@ -95,25 +95,27 @@ void MetalSession::draw_at_loss(const egg_evaluate& e, const SiteShape& site, ui
   });
 }
 
-// Each draw's two members are rows of a forward pass of one token, which begins at the value. So many places at once as
-// there are losses for.
+// Each draw's two members are rows of a forward pass, which begins at the value. So many places at once as there is
+// room for what their members keep.
 void MetalSession::draw_within(const egg_evaluate& e, const SiteShape& site, uint32_t begin, uint32_t places,
                                uint32_t first_target) {
   const uint32_t orthogonal = site.site.design == EGG_DRAWS_ORTHOGONAL ? 1 : 0;
   const uint32_t row_mask = (1U << egg_log2_up(site.size)) - 1;
-  for (uint32_t first = 0; first < places; first += SitePlan::most_places(site)) {
-    const uint32_t here = std::min(SitePlan::most_places(site), places - first);
+  const DrawPlan& draws = plan_.sites.draws[site.number];
+  for (uint32_t first = 0; first < places; first += draws.most_places) {
+    const uint32_t here = std::min(draws.most_places, places - first);
     ForwardArgs args = forward_args(e.batch);
-    args.op_count = static_cast<uint32_t>(plan_.sites.behind[site.number].size());
-    args.tokens = 1;
+    args.op_count = static_cast<uint32_t>(draws.ops.size());
+    args.place_ops = draws.place_ops;
+    args.tokens = draws.tokens;
     args.members_per_stream = 2 * site.site.draws;
     args.rows = here * args.members_per_stream;
     args.first_entry = first_target + first;
-    args.state_stride = kLossBytes;
+    args.state_stride = draws.record_bytes;
     args.kept_bytes = plan_.sites.kept_bytes;
     args.move = {places_of(e, site, begin, first), plan_.sites.first_kept(begin) + first, orthogonal, row_mask,
                  site.site.amplitude};
-    run_forward(args, {behind_ops_[site.number], draw_losses_, other_draw_losses_, kept_, within_pace_});
+    run_forward(args, {draw_ops_[site.number], draw_states_, other_draw_states_, kept_, within_pace_});
     SiteErrorArgs errors{};
     errors.places = args.move.places;
     errors.error_bytes = SitePlan::error_bytes(site);
@@ -124,11 +126,12 @@ void MetalSession::draw_within(const egg_evaluate& e, const SiteShape& site, uin
     errors.draws = site.site.draws;
     errors.orthogonal = orthogonal;
     errors.shift = site.site.shift;
+    errors.record_bytes = draws.record_bytes;
     run_pieces(divide_up(here, kSimdgroups), site_errors_pace_, true, [&](uint32_t group, uint32_t last) {
       errors.first = group * kSimdgroups;
       errors.end = std::min(here, last * kSimdgroups);
       return run(Kernel::kSiteErrors, last - group, 16, errors,
-                 {{kBindTargets, targets_.get()}, {kBindStates, draw_losses_.get()}, {kBindErrors, errors_.get()}});
+                 {{kBindTargets, targets_.get()}, {kBindStates, draw_states_.get()}, {kBindErrors, errors_.get()}});
     });
   }
 }

@@ -7,13 +7,15 @@
 // The position that attention reaches back to: the last one that resets the row's stream, else 0.
 inline uint32_t first_visible(thread const Tile& tile, uint32_t row) {
   uint32_t first = 0;
-  for (uint32_t j = tile.lane; j <= tile.position(row); j += kLanes) {
-    if (tile.resets[tile.window(row) + j] != 0) first = j;
+  const uint32_t position = tile.position(row);
+  device const uint8_t* resets = tile.resets + tile.window(row);
+  for (uint32_t j = tile.lane; j <= position; j += kLanes) {
+    if (resets[j] != 0) first = j;
   }
   return simd_max(first);
 }
 
-// The keys or the values that a row attends to. A draw has its own from its place on, and before it its stream's.
+// The keys or the values that a row attends to. A draw has its stream's before its place, and its own from there on.
 struct Cache {
   device int8_t* own;  // of position 0, as the stream's
   uint32_t own_stride;
@@ -31,7 +33,7 @@ inline Cache cache_of(thread const Tile& tile, constant DeviceOp& op, uint32_t r
   cache.own_stride = op.out.padded;
   cache.own =
       reinterpret_cast<device int8_t*>(tile.workspace + op.caches[which]) + row * tile.args->context * cache.own_stride;
-  cache.first_own = tile.first_position(row);
+  cache.first_own = tile.first_position(row) + op.of_stream;
   cache.stream_stride = tile.args->kept_bytes;
   cache.of_stream = tile.kept;
   if (cache.first_own == 0) return cache;
@@ -84,10 +86,10 @@ inline void run_attention(thread const Tile& tile, constant DeviceOp& op) {
     const uint32_t begin = first_visible(tile, row);
     const Cache keys = cache_of(tile, op, row, 0);
     const Cache values = cache_of(tile, op, row, 1);
+    const uint32_t first_word = tile.position(row) * words;
     for (uint32_t u = tile.lane; u < words; u += kLanes) {
-      const uint32_t at = tile.position(row) * words + u;
-      reinterpret_cast<device uint32_t*>(keys.own)[at] = packed(load(tile, op.in[1], row, u));
-      reinterpret_cast<device uint32_t*>(values.own)[at] = packed(load(tile, op.in[2], row, u));
+      reinterpret_cast<device uint32_t*>(keys.own)[first_word + u] = packed(load(tile, op.in[1], row, u));
+      reinterpret_cast<device uint32_t*>(values.own)[first_word + u] = packed(load(tile, op.in[2], row, u));
       if (4 * u >= op.out.size) reinterpret_cast<device uint32_t*>(tile.narrow(op.out, row))[u] = 0;
     }
     simdgroup_barrier(mem_flags::mem_device);

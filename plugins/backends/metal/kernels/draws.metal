@@ -116,8 +116,8 @@ EGG_KERNEL draws(EGG_ARGUMENTS(DrawArgs), EGG_BUFFER(const egg_loss_tables, loss
   if (lane == 0) *squares = sum;
 }
 
-// Errors of draws within the program, from the losses of their members: a simdgroup has a place. losses: records of
-// kLossBytes, (places, draws, 2).
+// Errors of draws within the program, from the losses of their members: a simdgroup has a place. losses: at the end of
+// records, (places, draws, 2).
 EGG_KERNEL site_errors(EGG_ARGUMENTS(SiteErrorArgs), EGG_BUFFER(const uint32_t, targets, kBindTargets),
                        EGG_BUFFER(const int64_t, losses, kBindStates), EGG_BUFFER(uint8_t, errors, kBindErrors),
                        EGG_THREAD) {
@@ -129,13 +129,14 @@ EGG_KERNEL site_errors(EGG_ARGUMENTS(SiteErrorArgs), EGG_BUFFER(const uint32_t, 
   const uint64_t key = place_key(places, place, 0);
   const uint32_t offset = egg_draw_offset(key);
   const int64_t limit = egg_draw_limit(args.draws);
-  device const int64_t* loss = losses + uint64_t(place) * args.draws * 2 * (kLossBytes / 8);
+  const uint32_t stride = args.record_bytes / 8;
+  device const int64_t* loss = losses + (uint64_t(place) * args.draws * 2 + 1) * stride - kLossBytes / 8;
   const bool scored = targets[args.first_target + place] != 0xffffffffu;  // EGG_NO_TARGET
   uint64_t squares = 0;
   for (uint32_t i = lane; i < padded(args.size, kBlock); i += kLanes) {
     int32_t sum = 0;
     for (uint32_t k = 0; k < args.draws && scored && i < args.size; ++k) {
-      const int64_t difference = loss[(2 * k + 1) * (kLossBytes / 8)] - loss[2 * k * (kLossBytes / 8)];
+      const int64_t difference = loss[uint64_t(2 * k + 1) * stride] - loss[uint64_t(2 * k) * stride];
       const int32_t d = static_cast<int32_t>(min(limit, max(-limit, difference)));
       const uint32_t bit = args.orthogonal != 0 ? egg_hadamard_bit((k + offset) & args.row_mask, i)
                                                 : egg_draw_bit(place_key(places, place, k + 1), i);

@@ -68,7 +68,8 @@ EGG_KERNEL forward(EGG_ARGUMENTS(ForwardArgs), EGG_CONSTANTS(DeviceOp, ops, kBin
   bring_states(tile, before);
   threadgroup_barrier(mem_flags::mem_device);
   for (tile.token = args.first_token; tile.token < args.end_token; ++tile.token) {
-    for (uint32_t i = 0; i < args.op_count; ++i) {
+    const bool is_at_place = args.place_ops != 0 && tile.token == 0;
+    for (uint32_t i = is_at_place ? 0 : args.place_ops; i < (is_at_place ? args.place_ops : args.op_count); ++i) {
       run_op(tile, ops[i]);
       threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     }

@@ -54,7 +54,7 @@ inline void run_loss(thread const Tile& tile, constant DeviceOp& op) {
   // In two parts, for there are no sums of 64 bits over lanes: sum is at most 2^46.
   const uint32_t low = quad_sum(static_cast<uint32_t>(sum) & 0xffffffu);
   const uint64_t high = quad_sum(static_cast<uint32_t>(sum >> 24));
-  const bool scored = target != 0xffffffffu;  // EGG_NO_TARGET
+  const bool scored = target != 0xffffffffu && tile.is_in_window(row);  // EGG_NO_TARGET
   if (!scored || !tile.quad_has_row() || tile.quad_lane() != 0) return;
   *tile.loss(row) += egg_loss_q16((high << 24) + low, largest, logits[target], op.attr, &tile.loss_tables->log2_q24[0]);
 }

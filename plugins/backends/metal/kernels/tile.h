@@ -42,11 +42,18 @@ struct Tile {
   uint32_t first_position(uint32_t row) const {
     return is_of_draws() ? (args->move.places.first + place(row)) % args->move.places.tokens : 0;
   }
+  // Draws near the window's end have fewer tokens than others: they stay at its last one, and their loss as it is.
+  bool is_in_window(uint32_t row) const {
+    return !is_of_draws() || first_position(row) + token < args->move.places.tokens;
+  }
   // Where the row's token lies in its window.
-  uint32_t position(uint32_t row) const { return first_position(row) + token; }
+  uint32_t position(uint32_t row) const {
+    return is_in_window(row) ? first_position(row) + token : args->move.places.tokens - 1;
+  }
   // The entry of the window's first token in the streams' lists, and that of the row's token.
   uint64_t window(uint32_t row) const {
-    return args->first_entry + uint64_t(place(row)) * args->tokens - first_position(row);
+    const uint64_t first = uint64_t(place(row)) * (is_of_draws() ? 1 : args->tokens);
+    return args->first_entry + first - first_position(row);
   }
   uint64_t entry(uint32_t row) const { return window(row) + position(row); }
   int32_t sign(uint32_t row) const { return row % 2 == 0 ? 1 : -1; }
