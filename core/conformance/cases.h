@@ -52,6 +52,9 @@ struct SiteCase {
   int32_t vocab;
   int32_t width;
   std::vector<Site> sites;
+  uint32_t attentions = 0;  // one behind another, on wide queries, keys, values and sums
+  uint32_t tokens = 4;
+  uint32_t streams = 36;  // of sites
 };
 
 // At least one case for every op of the lists; an op without cases does not link.
@@ -61,6 +64,8 @@ std::vector<RuleCase> rule_cases();
 std::vector<SiteCase> output_site_cases();
 // Both at a value within the program, beside orthogonal ones at the output.
 std::vector<SiteCase> inner_site_cases(const std::vector<uint32_t>& horizons);
+// At wide values and others that attention lies behind, of more tokens than a warp has lanes.
+std::vector<SiteCase> attention_site_cases();
 
 // The number of shapes, and a scenario with one of them. A shape is a population, streams and a range of members: some
 // fill whole tiles of members and some do not, some ranges begin or end within a tile, and some streams cross tiles.

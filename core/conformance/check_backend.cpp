@@ -121,6 +121,7 @@ void each_op(Visit&& visit) {
   visit("sites at the output", output_site_cases());
   visit("sites within", inner_site_cases({0}));
   visit("sites within, with a horizon", inner_site_cases({1, 9}));
+  visit("sites within, at attention", attention_site_cases());
 }
 
 Check check_random_cases(const std::string& what, RandomCase (*make)(uint64_t seed), const BackendInstance& tested,

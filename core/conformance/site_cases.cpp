@@ -1,5 +1,5 @@
 // Steps with sites: a table by token and one by hash, a matrix and a bias that are the sum at what the loss reads,
-// behind a state; values within the program are sites too where a backend has them.
+// behind a state and attention; values within the program are sites too where a backend has them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "conformance/draws.h"
 #include "conformance/random_program.h"
 #include "conformance/session_parts.h"
+#include "conformance/tables.h"
 #include "eggroll/draws.h"
 #include "eggroll/sites.h"
 #include "eggroll/spec.h"
@@ -20,7 +21,30 @@ namespace {
 constexpr uint32_t kStepsOfCase = 3;
 constexpr int32_t kUnitOfCase = 9000;
 
-void build_program(ProgramBuilder& builder, int32_t vocab, int32_t width) {
+// Two heads, and the sum of what a matrix makes of theirs and x. The number of the attention ends its names.
+Value attended(ProgramBuilder& builder, Value x, const SiteCase& test, uint32_t number) {
+  Draws draws(number);
+  const int32_t head = test.width / 2;
+  const auto name = [&](const std::string& what) { return what + std::to_string(number); };
+  const auto product = [&](const std::string& what, Value in) {
+    const Param matrix = builder.matrix(name("w_" + what), test.width, test.width, 16);
+    return builder.wide_linear(name(what), in, matrix, 2);
+  };
+  const auto narrow = [&](const std::string& what, Value wide) {
+    return builder.max_norm(name("narrow_" + what), wide);
+  };
+  const Table angles = builder.table(name("angles"), random_angles(draws, static_cast<int32_t>(test.tokens), head));
+  const Table weights = builder.table(name("weights"), random_weights(draws, 1 << 14));
+  const Value q = builder.rope(name("rotated_q"), narrow("q", product("q", x)), angles, head);
+  const Value k = builder.rope(name("rotated_k"), narrow("k", product("k", x)), angles, head);
+  const Value v = narrow("v", product("v", x));
+  const Value mixed = builder.attention(name("mixed"), q, k, v, weights, head, EGG_WEIGHT_SOFTMAX, 10);
+  return narrow("sum", builder.wide_add(name("sum"), product("made", mixed), x));
+}
+
+void build_program(ProgramBuilder& builder, const SiteCase& test) {
+  const int32_t vocab = test.vocab;
+  const int32_t width = test.width;
   // Each parameter in a statement of its own: compilers differ in which argument of a call they make first.
   const Param embedding = builder.matrix("embedding", vocab, width, 16);
   const Param w = builder.matrix("w", width, width, 16);
@@ -31,7 +55,9 @@ void build_program(ProgramBuilder& builder, int32_t vocab, int32_t width) {
   const Param table0 = builder.matrix("table0", vocab, vocab, 16);
   const Param table1 = builder.matrix("table1", 8, vocab, 16);
   const Value h = builder.state("h", width);
-  const Value from_x = builder.linear("from_x", builder.embed("x", embedding), w, 5);
+  Value x = builder.embed("x", embedding);
+  for (uint32_t i = 0; i < test.attentions; ++i) x = attended(builder, x, test, i);
+  const Value from_x = builder.linear("from_x", x, w, 5);
   const Value from_h = builder.linear("from_h", h, u, 6);
   const Value next = builder.add("next", from_x, from_h, b);
   builder.store(h, next);
@@ -90,6 +116,18 @@ std::vector<SiteCase> inner_site_cases(const std::vector<uint32_t>& horizons) {
                          {{"next", draws, orthogonal, 4, horizon, 1}, {"by_hash", 9, true, 2, 0, 4}}});
       }
     }
+  }
+  return cases;
+}
+
+std::vector<SiteCase> attention_site_cases() {
+  std::vector<SiteCase> cases;
+  for (const uint32_t horizon : {0U, 3U}) {
+    const std::vector<SiteCase::Site> sites = {{"x", 2, true, 4, horizon, 1},     {"q0", 3, false, 900, horizon, 1},
+                                               {"k1", 2, true, 700, horizon, 1},  {"v0", 1, false, 300, horizon, 1},
+                                               {"sum1", 3, true, 60, horizon, 1}, {"next", 1, false, 4, horizon, 1},
+                                               {"by_hash", 9, true, 2, 0, 4}};
+    cases.push_back({fmt::format("draws at two attentions, horizon {}", horizon), 11, 16, sites, 2, 35, 6});
   }
   return cases;
 }
@@ -207,23 +245,25 @@ bool take_voters(const egg_program& program, SiteRun& test) {
 }  // namespace
 
 Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads, uint32_t sessions) {
-  ProgramBuilder builder(test.vocab, 4, EGG_ROUND_NEAREST);
-  build_program(builder, test.vocab, test.width);
+  ProgramBuilder builder(test.vocab, 4, EGG_ROUND_NEAREST, test.attentions > 0 ? static_cast<int32_t>(test.tokens) : 0);
+  build_program(builder, test);
   const Program program(*builder.view());
   RuleBuilder rule_builder;
   build_rule(rule_builder);
   const Rule rule(*rule_builder.view());
-  constexpr uint32_t kStreams = 41;
-  constexpr uint32_t kOfSites = 36;
-  SiteRun of_case{program,  rule, {5, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 2, 2, 0}, {}, {}, kStreams,
-                  kOfSites, 4};
-  of_case.voters.assign(program.params().size(), egg_voters{kOfSites, kStreams - kOfSites, 0});
+  constexpr uint32_t kOthers = 5;  // streams of pairs that perturb parameters
+  const uint32_t of_sites = test.streams;
+  SiteRun of_case{program,  rule,       {5, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 2, 2, 0},
+                  {},       {},         of_sites + kOthers,
+                  of_sites, test.tokens};
+  of_case.voters.assign(program.params().size(), egg_voters{of_sites, kOthers, 0});
   for (const SiteCase::Site& s : test.sites) {
     of_case.sites.push_back({number_of(program.view(), s.value),
                              s.orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT, s.draws, s.amplitude,
-                             s.horizon, s.shift, 0, kOfSites});
+                             s.horizon, s.shift, 0, of_sites});
     take_voters(program.view(), of_case);
   }
+  require_no_overflow(program.view(), of_case.noise, of_case.sites);
   return run(backend, of_case, Draws(fnv1a(test.name)), {threads, sessions});
 }
 
