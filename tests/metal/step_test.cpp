@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -258,29 +259,64 @@ TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
 }
 
 // Members of the small program by the thousand, so that no buffer of sites is lost among pages that begin others.
-TEST(SitesOfAStep, TakeTheMemoryThatWasPlanned) {
-  constexpr uint32_t kTimes = 256;
-  SmallProgram small;
-  egg_session_spec spec = small.spec();
-  spec.population *= kTimes;
-  spec.members *= kTimes;
-  std::vector<egg_site> sites(spec.sites, spec.sites + spec.site_count);
-  for (egg_site& site : sites) {
-    site.first_pair *= kTimes;
-    site.pairs *= kTimes;
+class SitesOfAStep : public testing::Test {
+ protected:
+  static constexpr uint32_t kTimes = 256;
+
+  SitesOfAStep() {
+    spec_.population *= kTimes;
+    spec_.members *= kTimes;
+    for (egg_site& site : sites_) {
+      site.first_pair *= kTimes;
+      site.pairs *= kTimes;
+    }
+    spec_.sites = sites_.data();
   }
-  spec.sites = sites.data();
-  Recorded recorded;
-  const MetalSession session(std::make_shared<FakeDevice>(recorded, 64 * kGiB), spec);
-  const Plan plan(spec);
-  const MemoryPlan memory(plan, spec, 64 * kGiB, 32 * kGiB);
+
+  SmallProgram small_;
+  egg_session_spec spec_ = small_.spec();
+  std::vector<egg_site> sites_{spec_.sites, spec_.sites + spec_.site_count};
+  Recorded recorded_;
+};
+
+TEST_F(SitesOfAStep, TakeTheMemoryThatWasPlanned) {
+  const MetalSession session(std::make_shared<FakeDevice>(recorded_, 64 * kGiB), spec_);
+  const Plan plan(spec_);
+  const MemoryPlan memory(plan, spec_, 64 * kGiB, 32 * kGiB);
   const auto pages = [](uint64_t bytes) { return (bytes + 16383) / 16384 * 16384; };
   uint64_t taken = 0;
-  for (const size_t bytes : recorded.new_buffers) taken += pages(bytes);
+  for (const size_t bytes : recorded_.new_buffers) taken += pages(bytes);
   constexpr uint64_t kPlaces = uint64_t{SmallProgram::kOfSite} * kTimes * SmallProgram::kTokens;
-  taken += pages(RowVoters::bytes(spec.population / 2)) + pages(kPlaces) + 2 * pages(kPlaces * sizeof(SiteRead));
+  taken += pages(RowVoters::bytes(spec_.population / 2)) + pages(kPlaces) + 2 * pages(kPlaces * sizeof(SiteRead));
   EXPECT_EQ(memory.sites.places, kPlaces);
   EXPECT_EQ(taken - memory.total, 2 * 16384U);  // empty: logits of a call, and what is behind the output
+}
+
+// Members that keep states, in as many calls as their records have room for: of 2,560 places 537 a call.
+TEST_F(SitesOfAStep, DrawTheirPlacesInPieces) {
+  sites_[1].draws = 300;
+  MetalSession session(std::make_shared<FakeDevice>(recorded_, 64 * kGiB), spec_);
+  constexpr uint32_t kStreams = SmallProgram::kStreams * kTimes;
+  const std::vector<uint32_t> tokens(size_t{kStreams} * SmallProgram::kTokens);
+  const std::vector<uint32_t> rows(tokens.size() * spec_.program->index_count);
+  const std::vector<uint8_t> resets(tokens.size());
+  std::vector<int64_t> losses(spec_.members);
+  std::vector<egg_site_sums> sums(sites_.size());
+  const egg_batch batch{kStreams, SmallProgram::kTokens, tokens.data(), tokens.data(), resets.data(), rows.data()};
+  session.evaluate({sizeof(egg_evaluate), 2, 1, 0, spec_.members, batch, losses.data(), nullptr, sums.data()});
+  std::map<uint32_t, uint32_t> rows_of;  // by a call's first place
+  for (const Dispatch& d : recorded_.dispatches) {
+    if (d.kernel != Kernel::kForward) continue;
+    const auto args = arguments_of<ForwardArgs>(d);
+    if (args.place_ops == 0) continue;
+    EXPECT_EQ(args.tokens, 3U);
+    EXPECT_LE((args.first_member + args.rows) * args.state_stride, bound_buffer(d, kBindStates).bytes());
+    uint32_t& most = rows_of[args.move.places.first];
+    most = std::max(most, args.first_member + args.rows);
+  }
+  const std::map<uint32_t, uint32_t> expected = {
+      {0, 537 * 600}, {537, 537 * 600}, {1074, 537 * 600}, {1611, 537 * 600}, {2148, 412 * 600}};
+  EXPECT_EQ(rows_of, expected);
 }
 
 // The memory that a masked table of a million rows takes beside its weights and slots grows neither with its votes nor

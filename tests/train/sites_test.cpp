@@ -125,6 +125,13 @@ TEST(Sites, WhatADrawComputesAgain) {
   EXPECT_THAT(later.sources, ElementsAre(number_of("x"), number_of("h")));
   const OpsBehind at_logits = ops_behind(program.view(), number_of("logits"), false);
   EXPECT_THAT(at_logits.ops, ElementsAre(4));
+  egg_site site{};
+  site.value = number_of("logits");
+  EXPECT_THAT(ops_of_draw(program.view(), site).ops, ElementsAre(4));
+  site.horizon = 1;
+  const OpsOfDraw goes_on = ops_of_draw(program.view(), site);
+  EXPECT_THAT(goes_on.ops, ElementsAre(2, 4));  // the store too
+  EXPECT_THAT(goes_on.sources, ElementsAre(number_of("logits"), number_of("next")));
 
   // An op behind a store reads what the state was: the store is not behind the value.
   ProgramBuilder stored(8, 4, EGG_ROUND_NEAREST);

@@ -63,8 +63,7 @@ EGG_CONSTANT uint32_t kThreads = kLanes * kSimdgroups;  // of a threadgroup, in 
 EGG_CONSTANT uint32_t kBlock = 64;                      // channels of values, inputs and outputs of matrices
 EGG_CONSTANT uint32_t kCell = 8;                        // rows and columns of the matrix units' matrices
 
-// A float32 holds every whole number to 2^24, so a sum of products of int8 numbers that stays below is exact in
-// whatever order it is made; longer ones are added block by block as int32.
+// Sums of products of int8 below 2^24 are exact as float32, in any order; longer ones are added in blocks, as int32.
 EGG_CONSTANT uint32_t kExactSum = 1 << 24;
 EGG_CONSTANT uint32_t kBlockInputs = 1024;
 static_assert(kBlockInputs * 127 * 127 < kExactSum, "a block's sum is exact");
@@ -263,8 +262,7 @@ struct RuleJob {
   uint32_t std;         // its place among the deviations of the null
   uint32_t of_columns;  // 1: there and behind it lie those of its columns
 };
-// A deviation of what no token reads: weights and slots stay as they are.
-EGG_CONSTANT uint32_t kStays = 0xffffffffu;
+EGG_CONSTANT uint32_t kStays = 0xffffffffu;  // a deviation of what no token reads: weights and slots stay as they are
 
 // A node of the rule, its real constant as bits.
 struct RuleNode {
