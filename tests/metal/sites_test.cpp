@@ -116,20 +116,17 @@ class RowsOfLogits {
   egg_voters voters_{0, kStreams, 1, 1};
 };
 
-TEST(Sites, AreOrthogonalAtTheOutput) {
-  RowsOfLogits rows(4096, 4096);
-  EXPECT_TRUE(has_site(rows.program(), rows.site()));
-  egg_site independent = rows.site();
-  independent.design = EGG_DRAWS_INDEPENDENT;
-  EXPECT_FALSE(has_site(rows.program(), independent));
-  independent.value = -1;  // any value but the logits
-  EXPECT_TRUE(has_site(rows.program(), independent));
-  RowsOfLogits more(4097, 1);
-  EXPECT_FALSE(has_site(more.program(), more.site()));
+TEST(Sites, AreAtTheOutputOfUpTo4096Channels) {
+  for (const egg_design design : {EGG_DRAWS_ORTHOGONAL, EGG_DRAWS_INDEPENDENT}) {
+    RowsOfLogits rows(4096, 4096, design);
+    EXPECT_TRUE(has_site(rows.program(), rows.site()));
+    RowsOfLogits more(4097, 1, design);
+    EXPECT_FALSE(has_site(more.program(), more.site()));
+  }
 }
 
-// Beyond 1,024 channels fewer places share a threadgroup.
-TEST(Sites, HaveUpTo4096Channels) {
+// Beyond 1,024 channels fewer places share a threadgroup, of independent draws beyond 512.
+TEST(Sites, DrawAtUpTo4096Channels) {
   for (const auto& [vocab, draws] : {std::pair{300, 512U}, {1024, 1024U}, {1025, 700U}, {2048, 1U}, {4096, 4096U}}) {
     RowsOfLogits(vocab, draws).expect_the_same_votes();
   }

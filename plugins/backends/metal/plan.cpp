@@ -378,10 +378,7 @@ class Planner {
 }  // namespace
 
 bool has_site(const egg_program& program, const egg_site& site) {
-  if (is_at_loss(program, site.value)) {
-    return site.design == EGG_DRAWS_ORTHOGONAL && program.vocab <= static_cast<int32_t>(kMostDrawRows);
-  }
-  return true;
+  return !is_at_loss(program, site.value) || program.vocab <= static_cast<int32_t>(kMostDrawRows);
 }
 
 Plan::Plan(const egg_session_spec& spec, uint32_t the_block_inputs)

@@ -49,7 +49,7 @@ struct JobList {
 
 constexpr size_t kHalfBytes = 2;
 
-// Whether a session has such a site: at what the loss reads only orthogonal draws.
+// Whether a session has such a site: at what the loss reads, of up to kMostDrawRows channels.
 bool has_site(const egg_program& program, const egg_site& site);
 
 // A value that is kept of each place.
