@@ -163,7 +163,7 @@ Claim claim_from_json(const ordered_json& json, const std::string& what) {
     for (const auto& [axis, value] : where.items()) claim.where.emplace_back(axis, axes.axis_value(axis.c_str()));
   }
   if (reader.has("metric"))
-    claim.metric = reader.text("metric", "bits, tokens_per_second, update_rate or a metric's key");
+    claim.metric = reader.text("metric", "bits, tokens_per_second, wall_seconds, update_rate or a metric's key");
   if (reader.has("compare") + reader.has("slope") + reader.has("share") != 1) {
     throw Error(fmt::format("{} has none or several of compare, slope and share, expected exactly one", what));
   }
@@ -271,6 +271,7 @@ std::optional<double> metric_of(const RunRecord& record, const RunMetrics& metri
   }
   if (metric.starts_with(metric::kHookPrefix)) return metrics.hook_number(metric);
   if (metric == "tokens_per_second") return metrics.tokens_per_second;
+  if (metric == "wall_seconds") return record.wall_seconds;
   if (metric != "update_rate") return metrics.late_mean_of_scalar(metric);
   const std::optional<Phases> rate = update_rate_of(metrics, masks_votes(record));
   return rate ? std::optional(rate->late) : std::nullopt;

@@ -44,8 +44,9 @@ struct Claim {
   std::vector<std::pair<std::string, std::string>> where;  // axis and value: the runs that it speaks of; empty: all
   // "bits": the final held-out bits per unit; "average_bits": the same of the average of the weights;
   // "hook.NAME": that number of the user's hook at the newest evaluation;
-  // "tokens_per_second": member tokens of the median step; "update_rate": see update_rate_of(). The latter and any
-  // other key of metrics.jsonl are means over the last quarter of the steps.
+  // "tokens_per_second": member tokens of the median step; "wall_seconds": of the whole process;
+  // "update_rate": see update_rate_of(). The latter and any other key of metrics.jsonl are means over the last quarter
+  // of the steps.
   std::string metric = "bits";
   std::variant<Comparison, Slope, Share> test;
   bool exploratory = false;  // marked in the experiment as not stated before its data

@@ -170,6 +170,20 @@ TEST_F(StudyTest, ASharesRunsAreCountedOnce) {
   EXPECT_EQ(share.estimate->n, 1U);
 }
 
+TEST_F(StudyTest, AShareMayBeOfSecondsOfTheWholeProcess) {
+  for (const double seconds : {0.1, 0.2}) {
+    SyntheticRun run;
+    run.seed = seconds > 0.1 ? 1 : 0;
+    run.steps = 100;
+    run.step_seconds = seconds;
+    add(run);
+  }
+  const Verdict share =
+      verdict(R"({"says": "s", "metric": "wall_seconds", "share": {"below": 13}, "expect": "higher", "than": 0.1})");
+  EXPECT_EQ(share.estimate->value, 0.5);  // 12.5 and 25 s
+  EXPECT_EQ(share.estimate->n, 2U);
+}
+
 TEST_F(StudyTest, TrialsThatDrewTheSameValuesAreNoCopies) {
   for (uint64_t trial : {1U, 2U}) {
     SyntheticRun run;
