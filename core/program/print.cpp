@@ -30,13 +30,19 @@ std::string attribute(const egg_op& op) {
   return "";
 }
 
+// What a row of a table is chosen by.
+std::string key_of_row(const egg_program& program, const egg_op& op) {
+  if (op.attr == 0) return "token";
+  const egg_index& index = program.indices[op.attr - 1];
+  if (index.words == 0) return fmt::format("hash of {} tokens", index.tokens);
+  return fmt::format("hash of {} word{}", index.words, index.words == 1 ? "" : "s");
+}
+
 std::string operands(const egg_program& program, const egg_op& op) {
   const OpSignature& info = signature_of(op);
   std::string list;
   const auto append = [&](const std::string& text) { list += (list.empty() || text.empty() ? "" : ", ") + text; };
-  if (info.attr == OpAttr::kIndex) {
-    append(op.attr == 0 ? "token" : fmt::format("hash of {} tokens", program.indices[op.attr - 1].tokens));
-  }
+  if (info.attr == OpAttr::kIndex) append(key_of_row(program, op));
   for (const int32_t id : op.in) {
     if (id >= 0) append(program.values[id].name);
   }

@@ -62,7 +62,9 @@ void Program::merge_indices(const egg_program& source) {
   std::vector<int32_t> merged;  // by index of the source
   for (uint32_t i = 0; i < source.index_count; ++i) {
     const egg_index& index = source.indices[i];
-    const auto same = [&](const egg_index& other) { return other.tokens == index.tokens && other.rows == index.rows; };
+    const auto same = [&](const egg_index& other) {
+      return other.tokens == index.tokens && other.words == index.words && other.rows == index.rows;
+    };
     const auto known = std::find_if(indices_.begin(), indices_.end(), same);
     merged.push_back(static_cast<int32_t>(known - indices_.begin()));
     if (known == indices_.end()) indices_.push_back(index);

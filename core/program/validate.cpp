@@ -91,8 +91,14 @@ class Validator {
     in_range(who + ": perturbed", p.perturbed, 0, 1);
   }
 
-  static void index(const egg_index& index, uint32_t i) {
-    in_range(fmt::format("index {}: tokens", i), index.tokens, 1, EGG_INDEX_TOKENS_MAX);
+  void index(const egg_index& index, uint32_t i) const {
+    in_range(fmt::format("index {}: words", i), index.words, 0, EGG_INDEX_WORDS_MAX);
+    const bool by_words = index.words > 0;
+    in_range(fmt::format("index {}: tokens", i), index.tokens, by_words ? 0 : 1, by_words ? 0 : EGG_INDEX_TOKENS_MAX);
+    if (by_words && program_.vocab != 256) {
+      fail(fmt::format("index {} is of words, and the vocabulary is {}, expected 256, one for each byte", i,
+                       program_.vocab));
+    }
     in_range(fmt::format("index {}: rows", i), index.rows, 1, kLargestSize);
     if ((index.rows & (index.rows - 1)) != 0) {
       fail(fmt::format("index {} has {} rows, expected a power of two", i, index.rows));

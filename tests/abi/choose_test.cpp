@@ -94,7 +94,7 @@ TEST(Choose, RefusesARejectedNameWithItsReason) {
   // The descriptor in this file cannot be read, but the file has the plugin's name.
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "newer_minor"); }),
             plugin_path("newer_minor").string() +
-                ": built for plugin ABI 0.11, this host accepts 0.10; rebuild the plugin against this version");
+                ": built for plugin ABI 0.12, this host accepts 0.11; rebuild the plugin against this version");
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "hangs_in_probe"); }),
             "plugin 'hangs_in_probe' has not returned from probe within 1 s; fix or remove " +
                 plugin_path("hangs_in_probe").string());

@@ -1,4 +1,4 @@
-/* The layout of eggroll/plugin.h at ABI 0.10: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a
+/* The layout of eggroll/plugin.h at ABI 0.11: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a
  * new ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
@@ -52,9 +52,10 @@ extern const size_t layout_in_c_count;
   F(egg_value, is_state, 12) \
   F(egg_value, is_wide, 16) \
   F(egg_value, reserved, 20) \
-  S(egg_index, 8) \
+  S(egg_index, 12) \
   F(egg_index, tokens, 0) \
   F(egg_index, rows, 4) \
+  F(egg_index, words, 8) \
   S(egg_table, 24) \
   F(egg_table, name, 0) \
   F(egg_table, count, 8) \

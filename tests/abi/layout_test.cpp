@@ -1,4 +1,4 @@
-// ABI 0.10 is frozen: sizes, offsets and numbers of eggroll/plugin.h, in C and in C++.
+// ABI 0.11 is frozen: sizes, offsets and numbers of eggroll/plugin.h, in C and in C++.
 #include "layout.h"
 
 #include <gtest/gtest.h>
@@ -23,9 +23,9 @@ constexpr egg_layout_row kInCpp[] = {EGG_LAYOUT(SIZE, FIELD)};
 
 std::string where(const egg_layout_row& row) { return std::string(row.type) + "." + row.field; }
 
-TEST(Layout, IsThatOfAbi010) {
+TEST(Layout, IsThatOfAbi011) {
   ASSERT_EQ(EGG_ABI_MAJOR, 0);
-  ASSERT_EQ(EGG_ABI_MINOR, 10) << "a new ABI number: freeze its layout in layout.h";
+  ASSERT_EQ(EGG_ABI_MINOR, 11) << "a new ABI number: freeze its layout in layout.h";
   ASSERT_EQ(layout_in_c_count, std::size(kFrozen));
   for (size_t i = 0; i < std::size(kFrozen); ++i) {
     EXPECT_EQ(kInCpp[i].value, kFrozen[i].value) << where(kFrozen[i]) << ": raise EGG_ABI_MINOR";
@@ -33,12 +33,13 @@ TEST(Layout, IsThatOfAbi010) {
   }
 }
 
-TEST(Layout, NumbersAreThoseOfAbi010) {
+TEST(Layout, NumbersAreThoseOfAbi011) {
   EXPECT_EQ(EGG_MAGIC, 0x47474531U);
   EXPECT_STREQ(EGG_PLUGIN_SYMBOL, "egg_plugin");
   EXPECT_EQ(EGG_NO_TARGET, 0xFFFFFFFFU);
   EXPECT_EQ(EGG_NO_ROW, 0xFFFFFFFFU);
   EXPECT_EQ(EGG_INDEX_TOKENS_MAX, 16);
+  EXPECT_EQ(EGG_INDEX_WORDS_MAX, 2);
   const int numbers[] = {EGG_OK,
                          EGG_ERROR_CONFIG,
                          EGG_ERROR_UNSUPPORTED,

@@ -60,10 +60,10 @@ INSTANTIATE_TEST_SUITE_P(
             "wrong_magic", Verdict::kRejected,
             "PATH: its egg_plugin is no plugin descriptor (it begins with 0x12345678, expected 0x47474531); build it "
             "with eggroll_add_plugin"},
-        Broken{"wrong_major", Verdict::kRejected, "PATH: built for plugin ABI 7.10, this host accepts 0.10" + kRebuild},
-        Broken{"newer_minor", Verdict::kRejected, "PATH: built for plugin ABI 0.11, this host accepts 0.10" + kRebuild},
+        Broken{"wrong_major", Verdict::kRejected, "PATH: built for plugin ABI 7.11, this host accepts 0.11" + kRebuild},
+        Broken{"newer_minor", Verdict::kRejected, "PATH: built for plugin ABI 0.12, this host accepts 0.11" + kRebuild},
         Broken{"short_struct", Verdict::kRejected,
-               "PATH: its descriptor has 16 bytes, but that of ABI 0.10 has 88" + kRebuild},
+               "PATH: its descriptor has 16 bytes, but that of ABI 0.11 has 88" + kRebuild},
         Broken{"no_symbol", Verdict::kRejected, "PATH: exports no symbol egg_plugin; build it with eggroll_add_plugin"},
         Broken{
             "undefined_symbol", Verdict::kRejected,
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
                "PATH: its name is 'Wrong-Name', expected lower_snake other than auto; fix the plugin"},
         Broken{"no_name", Verdict::kRejected, "PATH: its name, version or build is missing; fix the plugin"},
         Broken{"short_table", Verdict::kRejected,
-               "PATH: model 'short_table' has an interface table of 8 bytes, but that of ABI 0.10 has 16" + kRebuild},
+               "PATH: model 'short_table' has an interface table of 8 bytes, but that of ABI 0.11 has 16" + kRebuild},
         Broken{"null_function", Verdict::kRejected,
                "PATH: model 'null_function' lacks parts that a plugin must have: close, program; fix the plugin"},
         Broken{"cannot_run", Verdict::kCannotRun,
@@ -114,7 +114,7 @@ TEST(Registry, ReadsTheDescriptorOfAGoodPlugin) {
   EXPECT_EQ(file.who(), "model 'c_model'");
   EXPECT_EQ(file.version, "1.0");
   EXPECT_EQ(file.build, "by hand");
-  EXPECT_EQ(file.abi, "0.10");
+  EXPECT_EQ(file.abi, "0.11");
   EXPECT_EQ(file.spec_hash, EGG_SPEC_HASH);
   EXPECT_EQ(file.score, 1);
 }

@@ -1,9 +1,11 @@
-"""Known answers for generated_test.cpp, from an independent implementation of the count and markov datasets."""
+"""Known answers for generated_test.cpp, from an independent implementation of the count and markov datasets, and for
+rows_test.cpp, of rows by words."""
 
 import bisect
 import hashlib
 import itertools
 import math
+import re
 
 M32 = (1 << 32) - 1
 M64 = (1 << 64) - 1
@@ -17,11 +19,23 @@ def mix64(x):
     return x ^ (x >> 33)
 
 
-def noise_key(seed, purpose):
+def absorbed(parts):
     key = 0
-    for part in (seed, STEP_DATA, purpose << 32, 0):
+    for part in parts:
         key = mix64(((key ^ part) + 0x9E3779B97F4A7C15) & M64)
     return key
+
+
+def noise_key(seed, purpose):
+    return absorbed((seed, STEP_DATA, purpose << 32, 0))
+
+
+def row_by_words(text, words, rows):
+    """Of the text's last byte. Each pattern takes what it can of the text turned round, from its beginning on."""
+    letters, others = rb"[a-zA-Z\x80-\xff]{0,24}", rb"[^a-zA-Z\x80-\xff]{0,8}"
+    last, between, before = re.match(b"(%s)(%s)(%s)" % (letters, others, letters), text[::-1], re.DOTALL).groups()
+    parts = [256, *last] if words == 1 else [256, *last, 256, *between, *before]
+    return absorbed(parts) % rows
 
 
 def word(key, index):
@@ -101,6 +115,17 @@ def main():
     chain, train, valid, rate, cross = markov(8, 4, 1000, 500, 7)
     print("markov", chain[0], train[:16], valid[:16], sha256(train, valid, 1))
     print(f"rate {rate:.12f} cross {cross:.12f}")
+    for text in (
+        b"it is",
+        b"It is",
+        b"it is.",
+        b"it was.",
+        b"was, it is",
+        b"na\xc3\xafve @[`{\x7f caf\xc3\xa9",
+        b"z" * 30,
+        b"a  12345678 z",
+    ):
+        print("rows by words", text, row_by_words(text, 1, 65536), row_by_words(text, 2, 1 << 20))
 
 
 if __name__ == "__main__":

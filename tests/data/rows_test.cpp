@@ -1,9 +1,10 @@
-// Rows by the hash of the last tokens: known answers, and plans against a stream that is read token by token.
+// Rows by the hash of the last tokens or words: known answers, and plans against a stream that is read token by token.
 #include "data/rows.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <string>
 
 #include "data/streams.h"
 
@@ -13,7 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-const std::vector<egg_index> kIndices = {{2, 64}, {1, 8}, {4, 1 << 20}};
+const std::vector<egg_index> kWords = {{0, 1 << 16, 1}, {0, 1 << 20, 2}};
+const std::vector<egg_index> kIndices = {{2, 64}, {1, 8}, {4, 1 << 20}, kWords[1], kWords[0]};
 
 // The rows of the text's last token.
 std::vector<uint32_t> rows_after(const std::vector<uint32_t>& text, const std::vector<egg_index>& indices = kIndices,
@@ -31,6 +33,45 @@ TEST(Rows, KnownAnswers) {
   EXPECT_THAT(rows_after({0, 0}, {{2, 4096}}), ElementsAre(3247));
   EXPECT_THAT(rows_after({7, 7, 1, 2, 3}, {{3, 1 << 20}}), ElementsAre(283976));
   EXPECT_THAT(rows_after({255, 254, 253, 252}, {{4, 65536}}), ElementsAre(25620));
+}
+
+std::vector<uint32_t> rows_by_words(const std::string& text, std::optional<uint32_t> separator = std::nullopt) {
+  return rows_after(
+      {reinterpret_cast<const uint8_t*>(text.data()), reinterpret_cast<const uint8_t*>(text.data()) + text.size()},
+      kWords, separator);
+}
+
+// From known_answers.py.
+TEST(RowsByWords, KnownAnswers) {
+  EXPECT_THAT(rows_by_words("it is"), ElementsAre(41820, 990141));
+  EXPECT_THAT(rows_by_words("It is"), ElementsAre(41820, 973145));
+  EXPECT_THAT(rows_by_words("it is."), ElementsAre(47958, 419860));
+  EXPECT_THAT(rows_by_words("it was."), ElementsAre(47958, 226382));
+  EXPECT_THAT(rows_by_words("was, it is"), ElementsAre(41820, 990141));
+  EXPECT_THAT(rows_by_words("na\xc3\xafve @[`{\x7f caf\xc3\xa9"), ElementsAre(23433, 1020412));
+  EXPECT_THAT(rows_by_words(std::string(30, 'z')), ElementsAre(60298, 726730));
+  EXPECT_THAT(rows_by_words("a  12345678 z"), ElementsAre(9064, 829914));
+}
+
+TEST(RowsByWords, AWordTakes24LettersAndWhatIsBetweenWords8Bytes) {
+  const auto words_of = [](size_t letters, size_t between, size_t before) {
+    return rows_by_words(std::string(before, 'b') + std::string(between, '-') + std::string(letters, 'a'));
+  };
+  EXPECT_EQ(words_of(24, 3, 3)[0], words_of(25, 3, 3)[0]);
+  EXPECT_NE(words_of(23, 3, 3)[0], words_of(24, 3, 3)[0]);
+  EXPECT_EQ(words_of(2, 3, 24), words_of(2, 3, 25));
+  EXPECT_NE(words_of(2, 3, 23)[1], words_of(2, 3, 24)[1]);
+  EXPECT_NE(words_of(2, 8, 1)[1], words_of(2, 8, 2)[1]);
+  EXPECT_EQ(words_of(2, 9, 1), words_of(2, 10, 2));  // the word before is too far away
+  EXPECT_NE(words_of(2, 7, 0)[1], words_of(2, 8, 0)[1]);
+}
+
+TEST(RowsByWords, WhatCameBeforeASeparatorIsForgotten) {
+  EXPECT_EQ(rows_by_words("one two", ' '), rows_by_words(" two"));  // the separator itself is read
+  EXPECT_EQ(rows_by_words("one two ", ' '), rows_by_words(" "));
+  EXPECT_EQ(rows_by_words("one two", 'e'), rows_by_words("e two"));
+  EXPECT_EQ(rows_by_words("one two", 'w'), rows_by_words("wo"));
+  EXPECT_NE(rows_by_words("one two")[1], rows_by_words(" two")[1]);
 }
 
 TEST(Rows, TooFewTokensHaveNone) {

@@ -54,6 +54,43 @@ TEST(ProgramText, ShowsWhatTheTinyProgramLacks) {
   }
 }
 
+TEST(ProgramIndices, OfWords) {
+  ProgramBuilder b(256, 4, EGG_ROUND_NEAREST);
+  const auto table = [&](const char* name) { return b.matrix(name, 32, 256, 0); };
+  Value x = b.embed("one", table("one_rows"), b.index_by_words(1, 32));
+  x = b.embed("two", table("two_rows"), b.index_by_words(2, 32), x);
+  x = b.embed("two_again", table("more_rows"), b.index_by_words(2, 32), x);
+  x = b.embed("tokens", table("last_rows"), b.index(2, 32), x);
+  b.loss(x, 4096);
+  const Program program(*b.view());
+  EXPECT_EQ(program.indices().size(), 3U);
+  const std::string text = program.text();
+  for (const char* op : {"embed(hash of 1 word, one_rows)", "embed(hash of 2 words, one, two_rows)",
+                         "embed(hash of 2 words, two, more_rows)", "embed(hash of 2 tokens, two_again, last_rows)"}) {
+    EXPECT_NE(text.find(op), std::string::npos) << op << " is not in\n" << text;
+  }
+}
+
+TEST(ProgramIndices, OfWordsKeepTheContract) {
+  const auto refusal = [](int32_t vocab, const egg_index& index) {
+    ProgramBuilder b(vocab, 4, EGG_ROUND_NEAREST);
+    b.loss(b.embed("logits", b.matrix("rows", 32, vocab, 0), b.index_by_words(1, 32)), 4096);
+    egg_program program = *b.view();
+    program.indices = &index;
+    return message_of([&] { validate_program(program); });
+  };
+  EXPECT_EQ(refusal(256, {0, 32, 1}), "");
+  const auto fault = [](const std::string& text) {
+    return "the model's program is wrong: index 0" + text + "; fix the model plugin";
+  };
+  EXPECT_EQ(refusal(256, {0, 32, 3}), fault(": words is 3, expected 0 to 2"));
+  EXPECT_EQ(refusal(256, {0, 32, -1}), fault(": words is -1, expected 0 to 2"));
+  EXPECT_EQ(refusal(256, {0, 32, 0}), fault(": tokens is 0, expected 1 to 16"));
+  EXPECT_EQ(refusal(256, {2, 32, 1}), fault(": tokens is 2, expected 0 to 0"));
+  EXPECT_EQ(refusal(255, {0, 32, 1}),
+            fault(" is of words, and the vocabulary is 255, expected 256, one for each byte"));
+}
+
 // A batch carries each number once. The text, and so the hash, says of a table's row what it is a hash of, and no
 // index.
 TEST(ProgramIndices, OfTheSameHashAreShared) {

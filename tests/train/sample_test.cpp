@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "data/rows.h"
 #include "eggroll/program_builder.h"
 #include "eggroll/rule_builder.h"
 #include "train/small_run.h"
@@ -200,6 +201,25 @@ TEST(Sample, AContextIsReadAnewForEachToken) {
   EXPECT_EQ(summing_model(100).sample(prompt, 30, 0.0, 0), all.sample(prompt, 30, 0.0, 0));
   // The draws of a seed are those of a model without a context.
   EXPECT_EQ(summing_model(100).sample(prompt, 30, 1.0, 4), all.sample(prompt, 30, 1.0, 4));
+}
+
+// What follows a word here depends on the word before, so a table by two words alone can spell it.
+TEST(Sample, ReadsRowsByWords) {
+  constexpr size_t kRows = 1024;
+  const std::string text = "abc a ab abc a ab abc a ab abc";
+  ProgramBuilder builder(256, 4, EGG_ROUND_NEAREST);
+  const egg_index index{0, kRows, 2};
+  builder.loss(builder.embed("logits", builder.matrix("table", kRows, 256, 0), builder.index_by_words(2, kRows)), 4096);
+  std::vector<int8_t> table(kRows * 256);
+  for (uint64_t end = 5; end < text.size(); ++end) {
+    uint32_t row = 0;
+    put_rows(
+        {&index, 1}, end, std::nullopt, [&](uint32_t j) { return static_cast<uint8_t>(text[end - 1 - j]); }, &row);
+    table[row * 256 + static_cast<uint8_t>(text[end])] = 100;
+  }
+  const Tokens tokens(text.begin(), text.end());
+  EXPECT_EQ(OwnModel(builder, {table}).sample(Tokens(tokens.begin(), tokens.begin() + 5), 25, 0.0, 0),
+            Tokens(tokens.begin() + 5, tokens.end()));
 }
 
 TEST(Sample, RefusesAPromptThatCannotBeRead) {

@@ -126,7 +126,12 @@ TEST_F(MaskedRunTest, RowsThatNobodyReadKeepTheirWeights) {
 
 TEST_F(MaskedRunTest, ResumedAndReplayedRunsAreTheSame) {
   const std::vector<std::vector<std::string>> settings = {
-      {"votes.masked=true"}, {kSplit}, {kSplit, "votes.masked=false"}, {kSplit, "train.tokens=1", "noise.rank=2"}};
+      {"votes.masked=true"},
+      {kSplit},
+      {kSplit, "votes.masked=false"},
+      {kSplit, "train.tokens=1", "noise.rank=2"},
+      {"dataset.vocab=256", "model.context_tables=[{words: 1, rows: 64}]",
+       "model.logit_tables=[{words: 2, rows: 64}]"}};
   for (size_t i = 0; i < settings.size(); ++i) {
     const ConfigNode config = with_tables(settings[i]);
     const RunRecord whole = run_in(fresh(std::to_string(i) + "whole"), config);

@@ -1,4 +1,4 @@
-/* The plugin contract, ABI 0.10. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
+/* The plugin contract, ABI 0.11. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
  * processes.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
@@ -23,7 +23,7 @@ extern "C" {
 
 #define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
 #define EGG_ABI_MAJOR 0
-#define EGG_ABI_MINOR 10
+#define EGG_ABI_MINOR 11
 
 /* In C++ a field that is left out of a list of values is zero. */
 #ifdef __cplusplus
@@ -106,12 +106,14 @@ typedef struct egg_value {
 } egg_value;
 
 #define EGG_INDEX_TOKENS_MAX 16
+#define EGG_INDEX_WORDS_MAX 2
 
-/* A number that a token has beside itself: the hash of the last `tokens` tokens, itself included, modulo `rows`. The
- * host works it out; a backend reads it in the batch (egg_batch.rows). */
+/* A number that a token has beside itself: the hash of the last `tokens` tokens, itself included, or of the last
+ * `words` words of bytes, modulo `rows`. The host works it out; a backend reads it in the batch (egg_batch.rows). */
 typedef struct egg_index {
-  int32_t tokens; /* 1 to EGG_INDEX_TOKENS_MAX */
-  int32_t rows;   /* a power of two */
+  int32_t tokens;         /* 1 to EGG_INDEX_TOKENS_MAX; where there are words 0 */
+  int32_t rows;           /* a power of two */
+  int32_t words EGG_ZERO; /* 1 to EGG_INDEX_WORDS_MAX, where the vocabulary is 256; else 0 */
 } egg_index;
 
 /* Constants of an op. lut: 256 in [-127, 127]. rope: (context, head / 2, 2) cosines and sines times 2^20. attention:

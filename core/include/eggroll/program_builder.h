@@ -51,10 +51,9 @@ class ProgramBuilder {
   }
 
   // A table's row by the hash of the last `tokens` tokens. rows: a power of two.
-  Index index(int32_t tokens, int32_t rows) {
-    indices_.push_back(egg_index{tokens, rows});
-    return Index{static_cast<int32_t>(indices_.size()) - 1};
-  }
+  Index index(int32_t tokens, int32_t rows) { return add_index({tokens, rows}); }
+  // The same by the hash of the last word, or two, of a text of bytes.
+  Index index_by_words(int32_t words, int32_t rows) { return add_index({0, rows, words}); }
 
   // The row of the token, or of an index; x: added to it where given.
   Value embed(const std::string& name, Param table, Index index = {}, Value x = {}) {
@@ -173,6 +172,11 @@ class ProgramBuilder {
   Param add_param(const std::string& name, int32_t kind, int32_t rows, int32_t cols, int32_t init, int32_t value) {
     params_.push_back(egg_param{keep(name), kind, rows, cols, init, value, 1});
     return Param{static_cast<int32_t>(params_.size()) - 1};
+  }
+
+  Index add_index(const egg_index& index) {
+    indices_.push_back(index);
+    return Index{static_cast<int32_t>(indices_.size()) - 1};
   }
 
   Value add_value(const std::string& name, int32_t size, int32_t is_state, int32_t is_wide) {

@@ -21,8 +21,8 @@ class Gru : public Model {
         width_(settings.int32("width", 1, 1 << 14)),
         layers_(settings.int32("layers", 1, 1024)),
         mlp_ratio_(settings.int32("mlp_ratio", 0, 64)),
-        context_tables_(settings, "context_tables"),
-        logit_tables_(settings, "logit_tables"),
+        context_tables_(settings, "context_tables", vocab_),
+        logit_tables_(settings, "logit_tables", vocab_),
         tied_head_(settings.boolean("tied_head")),
         fixed_point_(settings.int32("fixed_point", 0, 12)),
         rounding_(settings.choice("rounding", {"floor", "nearest"})),
@@ -106,14 +106,12 @@ class Gru : public Model {
 
   void build() {
     const Param embedding = builder_.matrix("embedding", vocab_, width_, init_std_);
-    Value x =
-        context_tables_.add_to(builder_, builder_.embed("embedded", embedding), "context", vocab_, table_init_std_);
+    Value x = context_tables_.add_to(builder_, builder_.embed("embedded", embedding), "context", table_init_std_);
     for (int32_t i = 0; i < layers_; ++i) x = layer("layer" + std::to_string(i), x);
     const Value y = norm("norm_out", x);
     const Param head = tied_head_ ? embedding : builder_.matrix("head", vocab_, width_, head_init_std_);
     const Value logits = builder_.linear("logits", y, head, shift(width_));
-    builder_.loss(logit_tables_.add_to(builder_, logits, "logit_context", vocab_, table_init_std_),
-                  65536 / steps_per_bit_);
+    builder_.loss(logit_tables_.add_to(builder_, logits, "logit_context", table_init_std_), 65536 / steps_per_bit_);
   }
 
   int32_t vocab_;

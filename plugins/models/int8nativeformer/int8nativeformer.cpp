@@ -30,8 +30,8 @@ class Int8NativeFormer : public Model {
         head_width_(settings.int32("head_width", 4, 1 << 14)),
         mlp_ratio_(settings.int32("mlp_ratio", 1, 64)),
         context_(settings.int32("context", 1, 1 << 16)),
-        context_tables_(settings, "context_tables"),
-        logit_tables_(settings, "logit_tables"),
+        context_tables_(settings, "context_tables", vocab_),
+        logit_tables_(settings, "logit_tables", vocab_),
         tied_head_(settings.boolean("tied_head")),
         fixed_point_(settings.int32("fixed_point", 0, 12)),
         rounding_(settings.choice("rounding", {"floor", "nearest"})),
@@ -149,7 +149,7 @@ class Int8NativeFormer : public Model {
   void build(int32_t unit) {
     const Param embedding = builder_.matrix("embedding", vocab_, width_, init_std_);
     const Value embedded =
-        context_tables_.add_to(builder_, builder_.embed("embedded", embedding), "context", vocab_, table_init_std_);
+        context_tables_.add_to(builder_, builder_.embed("embedded", embedding), "context", table_init_std_);
     Value x = builder_.add("embedded.biased", embedded, Value{}, builder_.vector("embedding.b", width_, 0));
     x = mlp("init_mlp", x);
     for (int32_t i = 0; i < layers_; ++i) {
@@ -159,7 +159,7 @@ class Int8NativeFormer : public Model {
     const Value y = norm("norm_out", x);
     const Param head = tied_head_ ? embedding : builder_.matrix("head", vocab_, width_, head_init_std_);
     const Value logits = builder_.linear("logits", y, head, shift("shift_logits", width_));
-    builder_.loss(logit_tables_.add_to(builder_, logits, "logit_context", vocab_, table_init_std_), unit);
+    builder_.loss(logit_tables_.add_to(builder_, logits, "logit_context", table_init_std_), unit);
   }
 
   int32_t vocab_;
