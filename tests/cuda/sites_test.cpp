@@ -47,6 +47,13 @@ const SitesCase kSitesCases[] = {
       "draws: 16}, {value: layer0.forget, draws: 3, orthogonal: false}, {value: layer0.candidate, draws: complete}, "
       "{value: layer0.up, draws: 40}], share: 0.64}]",
       "model.width=48"}},
+    // Few members and many, with the streams of sites between them.
+    {"between_members",
+     {"train.tokens=7", "train.population=1600", "model=int8nativeformer", "model.tied_head=false", "model.layers=2",
+      "model.width=48", "model.head_width=16",
+      "perturb.groups=[{params: [\"init_mlp*\"], share: 0.05}, {sites: [{value: output, draws: 16}, {value: "
+      "layer0.mlp.up, draws: 5}], share: 0.25}, {params: [\"embedding*\", \"*attention*\", \"layer*norm*\", "
+      "\"layer*down*\", \"layer1.mlp.up*\", \"norm_out*\"], share: 0.7}]"}},
     // A draw's attention reads its stream's earlier keys and values, of more positions than a warp has lanes.
     {"before_attention",
      {"train.tokens=40", "train.population=160", "model=int8nativeformer", "model.tied_head=false", "model.layers=2",

@@ -154,7 +154,7 @@ __device__ inline void attend(const Seen& seen, uint32_t first) {
       const uint32_t count = min(32u, end - start);
       int32_t weight = 0;
       if (lane < count) {
-        const int32_t z = start == begin ? score0 : score(seen, first, start + lane);
+        const int32_t z = start == begin ? score0 : min(score(seen, first, start + lane), largest);
         weight = __ldg(op.table + egg_attention_index(z, largest, op.mode));
       }
       total += weight;
@@ -356,7 +356,8 @@ __device__ inline void attend_alone(const OfDraw<T>& seen, uint32_t first) {
       }
       int32_t weights[kValuesAhead];
       each_score(start, [&](uint32_t k, int32_t score) {
-        weights[k] = start + k < end ? __ldg(op.table + egg_attention_index(score, largest, op.mode)) : 0;
+        const int32_t z = min(score, largest);  // a row beyond the last may read what its real one is writing
+        weights[k] = start + k < end ? __ldg(op.table + egg_attention_index(z, largest, op.mode)) : 0;
         total += weights[k];
       });
 #pragma unroll

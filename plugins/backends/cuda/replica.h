@@ -176,6 +176,7 @@ class Replica {
     uint32_t streams;
   };
   Reads reads_of(const egg_evaluate& e) const;
+  bool needs_whole_workspace() const;
   std::vector<Part> parts_of(Share share) const;
   void evaluate_members(const egg_evaluate& e, Share share, const Part& part, uint32_t first_stream,
                         const std::function<void()>& bring_batch);

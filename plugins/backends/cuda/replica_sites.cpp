@@ -26,6 +26,14 @@ void Replica::make_sites() {
   sites_.moments = take<double>(Area::kSiteMoments);
 }
 
+// Whether tokens of a horizon run op by op in the streams' workspace.
+bool Replica::needs_whole_workspace() const {
+  const auto goes_on = [&](const BehindPlan& behind) {
+    return own_.plan.sites.sites[behind.site].site.horizon > 0 && !behind.later && !own_.later;
+  };
+  return std::any_of(own_.behind.begin(), own_.behind.end(), goes_on);
+}
+
 // Cuts a share where streams of sites begin and end.
 std::vector<Replica::Part> Replica::parts_of(Share share) const {
   const auto site_of = [&](uint32_t member) {
@@ -47,14 +55,17 @@ std::vector<Replica::Part> Replica::parts_of(Share share) const {
     first = end;
   }
   // Neither a site's streams nor a few members fill a device: both run at once where the workspace has tiles for both.
-  const auto blocks_of = [&](const Part& part) {
-    return blocks_for(part.members.count / (part.is_of_sites ? 2 * own_.plan.sites.pairs_of_stream : 1), own_.plan);
-  };
+  // All parts of members are beside or none is: they share the noise and their part of the workspace, and one stream
+  // keeps them apart.
   uint32_t streams = 0;
-  for (const Part& part : parts) streams = part.is_of_sites ? std::max(streams, blocks_of(part)) : streams;
-  for (Part& part : parts) {
-    if (!part.is_of_sites && streams + blocks_of(part) <= own_.memory.blocks) part.first_block = streams;
+  uint32_t beside = 0;
+  for (const Part& part : parts) {
+    const uint32_t rows = part.members.count / (part.is_of_sites ? 2 * own_.plan.sites.pairs_of_stream : 1);
+    uint32_t& most = part.is_of_sites ? streams : beside;
+    most = std::max(most, blocks_for(rows, own_.plan));
   }
+  if (needs_whole_workspace() || streams + beside > own_.memory.blocks) return parts;
+  for (Part& part : parts) part.first_block = part.is_of_sites ? 0 : streams;
   const auto is_beside = [](const Part& part) { return part.first_block > 0; };
   std::stable_partition(parts.begin(), parts.end(), is_beside);  // before the streams take the whole device
   return parts;
