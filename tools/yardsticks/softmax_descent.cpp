@@ -1,14 +1,13 @@
 // Measures what softmax descent in float32 learns from a text, read once on one core, with tables like those of
 // experiment=tables: a row of each is chosen by the project's hash of the last bytes, and the rows' sum is the logits.
 //
-//   g++ -std=c++20 -O3 -march=native -fno-math-errno -I core/include tools/yardsticks/softmax_descent.cpp -o
-//   softmax_descent
-//   ./softmax_descent english-train.bin english-valid.bin 0.1 0.15 1:256 2:65536 3:262144 4:262144 5:262144 6:262144
+//   build/release/bin/softmax_descent english-train.bin english-valid.bin 0.2 0.15 1:256 2:65536 3:262144 4:262144
+//     5:262144 6:262144
 //
 // The numbers are the rate and the initial value of Adagrad, in nats as in backpropagation.py, which descends by steps
 // of many bytes where this does so by each byte; and the tables, bytes of context and rows. A row of one byte is its
 // own. It prints held-out bits per byte, every byte but the first scored once with all that lies before it, and the
-// seconds.
+// seconds; those of results/0.2/yardsticks-core.csv are of a build with -march=native.
 #include <algorithm>
 #include <bit>
 #include <chrono>

@@ -117,7 +117,7 @@ class LogitDraws {
   // Whole words of signs.
   static uint64_t padded(uint64_t rows) { return (rows + 31) / 32 * 32; }
 
-  // Of the two members of a draw.
+  // Puts the sums of a draw's two members.
   static void put_sums(uint32_t both, int32_t delta, uint32_t& minus, uint32_t& plus) {
     minus = (both - static_cast<uint32_t>(delta)) / 2;
     plus = (both + static_cast<uint32_t>(delta)) / 2;

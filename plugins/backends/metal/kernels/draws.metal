@@ -29,7 +29,7 @@ inline int32_t log2_of(uint32_t sum, device const uint32_t* log2_q24) {
   return egg_log2_q16(uint64_t(sum) << zeros, log2_q24) - zeros * 65536;
 }
 
-// Of a draw with the sum delta, which moves the target's logit so.
+// A draw's difference of losses. delta: its sum; moved: by which it moves the target's logit.
 inline int32_t difference_of(uint32_t both, uint32_t delta, int32_t moved, int32_t limit,
                              device const uint32_t* log2_q24) {
   return egg_clip(log2_of((both - delta) / 2, log2_q24) - log2_of((both + delta) / 2, log2_q24) + moved, limit);

@@ -93,7 +93,7 @@ inline Four load_bytes(device const int8_t* row, uint32_t u) {
   return unpacked(reinterpret_cast<device const uint32_t*>(row)[u]);
 }
 
-// Of a row of the place's kind that lies anywhere.
+// Loads four channels of a row that may lie anywhere, int8 or wide as the place says.
 inline Four load_from(device const int8_t* row, Place place, uint32_t u) {
   if (place.wide == 0) return load_bytes(row, u);
   Four four;
