@@ -13,7 +13,7 @@ class LintTest : public RepositoryTest {
  protected:
   // The first commit has a finding, the second has none.
   LintTest() {
-    for (const char* file : {"tools/lint", ".clang-format", ".clang-tidy"}) {
+    for (const char* file : {"tools/lint", ".clang-format", ".clang-tidy", ".cmake-format.yaml"}) {
       fs::create_directories((folder_ / file).parent_path());
       fs::copy_file(fs::path(EGGROLL_SOURCE_DIR) / file, folder_ / file);
     }
@@ -63,6 +63,14 @@ TEST_F(LintTest, ChangedFilesAreCheckedAndOthersOnRequest) {
 TEST_F(LintTest, AFileThatIsNotFormattedIsFound) {
   write_plainly(folder_ / "core/new.cpp", "int  f();\n");
   expect_found({}, {"core/new.cpp:1:", "code should be clang-formatted"});
+}
+
+TEST_F(LintTest, ACMakeFileThatIsNotFormattedIsFound) {
+  if (run("/usr/bin/env", {"cmake-format", "--version"}).exit_code != 0) GTEST_SKIP() << "cmake-format is not here";
+  write_plainly(folder_ / "core/new.cmake", "set( name   value )\n");
+  expect_found({}, {"lint: cmake-format, 1 files", "core/new.cmake"});
+  write_plainly(folder_ / "core/new.cmake", "set(name value)\n");
+  EXPECT_EQ(lint().exit_code, 0);
 }
 
 TEST_F(LintTest, AFindingOfClangTidyIsFound) {
