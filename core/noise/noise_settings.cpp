@@ -1,8 +1,9 @@
-// The config section `noise`: ranges, and what must hold between its keys.
+// The config section `noise`, and what must hold between its keys.
 #include "noise/noise_settings.h"
 
 #include <fmt/format.h>
 
+#include "config/host_settings.h"
 #include "eggroll/arithmetic.h"
 
 namespace eggroll {
@@ -12,9 +13,10 @@ egg_noise read_noise(Settings& settings, uint64_t seed, int32_t fixed_point) {
   noise.seed = seed;
   noise.source = settings.choice("source", {"counter", "table"});
   noise.distribution = settings.choice("distribution", {"gaussian", "uniform", "rademacher"});
-  noise.rank = settings.int32("rank", 1, 64);
-  noise.sigma_shift = settings.int32("sigma_shift", 0, 12);
-  noise.sigma_vector_shift = settings.int32("sigma_vector_shift", 0, 12);
+  const HostSection host(settings, "noise");
+  noise.rank = host.whole<int32_t>("rank");
+  noise.sigma_shift = host.whole<int32_t>("sigma_shift");
+  noise.sigma_vector_shift = host.whole<int32_t>("sigma_vector_shift");
   // linear shifts x*B by fixed_point + sigma_shift - EGG_LINEAR_GUARD_BITS, which may not be negative.
   if (fixed_point + noise.sigma_shift < EGG_LINEAR_GUARD_BITS) {
     const int32_t least = EGG_LINEAR_GUARD_BITS - fixed_point;
@@ -23,7 +25,7 @@ egg_noise read_noise(Settings& settings, uint64_t seed, int32_t fixed_point) {
                                     noise.sigma_shift, least, fixed_point));
   }
   if (noise.source == EGG_NOISE_TABLE) {
-    noise.table_log2 = settings.int32("table_log2", 12, 30);
+    noise.table_log2 = host.whole<int32_t>("table_log2");
   } else if (!settings.is_null("table_log2")) {
     throw setting_error("table_log2",
                         "table_log2 is set, expected null for source counter, which has no table; set it to null or "

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "config/host_settings.h"
 #include "config/override.h"
 #include "config/value.h"
 #include "config/yaml.h"
@@ -13,7 +14,6 @@
 #include "report/figures.h"
 #include "report/sections.h"
 #include "system/text.h"
-#include "train/check_section.h"
 #include "train/identity.h"
 
 namespace eggroll {
@@ -209,37 +209,6 @@ std::string seeds_to_decide(const Mean& difference) {
                      *seeds);
 }
 
-// Whether the limits of the configuration leave smaller, or larger, values of a key that has this one. Plugins may
-// refuse more.
-bool leaves_others(const RunRecord& record, const std::string& key, double value, bool smaller) {
-  constexpr int64_t kNear = 256;  // whole numbers that are tried: some keys want even ones, or divisors of others
-  const std::string section = key.substr(0, key.find('.'));
-  const auto is_taken = [&](ConfigNode config, std::optional<ConfigNode> other) {
-    try {
-      if (other) *config.find(key) = *std::move(other);
-      check_section(config, section);
-      return true;
-    } catch (const Error&) {
-      return false;
-    }
-  };
-  ConfigNode config;
-  try {
-    config = parse_yaml(record.config.dump(), "record.json");
-  } catch (const Error&) {
-    return true;
-  }
-  if (config.find(key) == nullptr || !is_taken(config, std::nullopt)) return true;  // of another version, say
-  const double end = smaller ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-  if (is_taken(config, ConfigNode(std::nextafter(value, end), {}))) return true;
-  const std::optional<int64_t> whole = whole_number(value);
-  if (!whole || std::abs(value) >= 0x1p53) return false;
-  for (int64_t i = 1; i <= kNear; ++i) {
-    if (is_taken(config, ConfigNode(smaller ? *whole - i : *whole + i, {}))) return true;
-  }
-  return is_taken(config, ConfigNode(smaller ? *whole / 2 : *whole * 2, {}));
-}
-
 }  // namespace
 
 void add_failures(Draft& draft, const Study& study) {
@@ -307,8 +276,8 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
                                        [](const std::string& text) { return real_of(text).has_value(); });
       const bool smallest = value == axis.values.front();
       if (!numbers || (!smallest && value != axis.values.back())) continue;
-      const RunRecord& record = best.configuration.runs.front()->run->record;
-      if (!leaves_others(record, axis.name, *real_of(value), smallest)) continue;
+      const HostSetting* known = find_host_setting(axis.name);  // plugins' limits are not known here
+      if (known != nullptr && !leaves_others(*known, *real_of(value), smallest)) continue;
       items.emplace_back(
           fmt::format("The best value of {} is {}, the {} that was tried; {} values may be better.", axis.name, value,
                       smallest ? "smallest" : "largest", smallest ? "smaller" : "larger"),

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "config/host_settings.h"
 #include "record/json.h"
 #include "system/files.h"
 #include "system/machine.h"
@@ -131,10 +132,11 @@ std::string quoted(const char* where, const std::string& text) {
 std::optional<HookSettings> read_hook(Settings& s, const ConfigNode* words) {
   if (words == nullptr) return std::nullopt;
   HookSettings hook;
-  hook.seconds = s.real("hook_seconds", 1e-3, 1e6);
-  hook.sample.count = static_cast<uint32_t>(s.integer("hook_sample.tokens", 0, 1 << 20));
-  hook.sample.temperature = s.real("hook_sample.temperature", 0.0, 1e3);
-  hook.sample.seed = static_cast<uint64_t>(s.integer("hook_sample.seed", 0, std::numeric_limits<int64_t>::max()));
+  const HostSection host(s, "eval");
+  hook.seconds = host.real("hook_seconds");
+  hook.sample.count = host.whole<uint32_t>("hook_sample.tokens");
+  hook.sample.temperature = host.real("hook_sample.temperature");
+  hook.sample.seed = host.whole<uint64_t>("hook_sample.seed");
   if (words->kind() == ConfigNode::Kind::kNull) {
     s.is_null("hook");
     return std::nullopt;

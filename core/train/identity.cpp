@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "config/hash.h"
+#include "config/host_settings.h"
 #include "config/yaml.h"
 #include "record/record.h"
 #include "system/files.h"
@@ -33,28 +34,23 @@ void make_absolute(ConfigNode* path) {
   *path = ConfigNode(absolute_path(path->text()), path->source());
 }
 
-// Keys that came later are left out while they change nothing, so that runs of before keep their hash. A hook and a
-// test split never change anything.
-ordered_json without_later_keys(ordered_json config) {
-  const auto eval = config.find("eval");
-  if (eval != config.end() && eval->is_object()) {
-    if (eval->value("warmup", ordered_json()) == 0) eval->erase("warmup");
-    for (const std::string& key : kHookKeys) eval->erase(key);
-  }
-  const auto dataset = config.find("dataset");
-  if (dataset != config.end() && dataset->is_object()) {
-    if (dataset->value("take", ordered_json()).is_null()) dataset->erase("take");
-    dataset->erase("test_path");
-  }
+// Only what a run's hash has (config/host_settings.h).
+ordered_json hashed_keys(ordered_json config) {
   const auto init = config.find("init");
-  if (init != config.end() && init->is_object()) {
-    if (init->value("from", ordered_json()).is_null()) {
-      config.erase(init);
-    } else {
-      // What the checkpoint holds counts, not where it lies.
-      init->erase("from");
-      init->erase("run");
+  if (init != config.end() && init->is_object() && init->value("from", ordered_json()).is_null()) config.erase(init);
+  for (const HostSetting& setting : host_settings()) {
+    if (setting.in_hash == InHash::kYes) continue;
+    ordered_json* map = &config;
+    std::string_view key = setting.key;
+    for (size_t dot = key.find('.'); map != nullptr && dot != key.npos; dot = key.find('.')) {
+      const auto found = map->find(key.substr(0, dot));
+      map = found != map->end() && found->is_object() ? &*found : nullptr;
+      key.remove_prefix(dot + 1);
     }
+    const auto value = map == nullptr ? ordered_json::iterator() : map->find(key);
+    if (map == nullptr || value == map->end()) continue;
+    const bool is_left_out = setting.in_hash == InHash::kNo || *value == ordered_json::parse(setting.absent);
+    if (is_left_out) map->erase(value);
   }
   return config;
 }
@@ -66,7 +62,7 @@ std::string settings_hash(ordered_json config) {
         config.contains("dataset") && config["dataset"].contains(key) && config["dataset"][key].is_string();
     if (named) config["dataset"][key] = "a file";
   }
-  return json_hash(without_later_keys(std::move(config)), kOutsideHash);
+  return json_hash(hashed_keys(std::move(config)), kOutsideHash);
 }
 
 // "" where there is no journal that can be read.
@@ -100,7 +96,7 @@ ConfigNode with_absolute_paths(ConfigNode config) {
   return config;
 }
 
-std::string run_hash(const ConfigNode& config) { return json_hash(without_later_keys(to_json(config)), kOutsideHash); }
+std::string run_hash(const ConfigNode& config) { return json_hash(hashed_keys(to_json(config)), kOutsideHash); }
 
 std::string former_run_hash(const ConfigNode& config) {
   return config_hash(config, {"results", "plugins", "monitor", "stop", "processes", "launcher", "init"});

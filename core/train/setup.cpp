@@ -3,25 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "config/settings_block.h"
-#include "eggroll/draws.h"
+#include "config/host_settings.h"
 #include "noise/initial_weights.h"
 #include "noise/noise_settings.h"
 #include "program/average.h"
-#include "train/check_section.h"
-#include "train/hook.h"
+#include "train/voting.h"
 
 namespace eggroll {
-
-const std::vector<std::string> kConfigKeys = {
-    "backend", "model", "optimizer",  "dataset", "noise", "fitness", "processes", "name",     "seed",  "train",
-    "init",    "eval",  "checkpoint", "monitor", "stop",  "plugins", "results",   "launcher", "votes", "perturb"};
-
-const std::vector<std::string> kModelHostKeys = {"name", "perturb_groups"};
-const std::vector<std::string> kOptimizerHostKeys = {"name", "average"};
-
 namespace {
 
 // Sections that others read, with their keys.
@@ -42,18 +31,6 @@ void require_context(const TrainSettings& train, const Program& program) {
                       fmt::format("tokens is {}, expected at most {}, the context of the model; use fewer, or "
                                   "a larger context of the model",
                                   train.tokens, context));
-}
-
-// Reads a section with its file and line in any error.
-template <class Body>
-auto read_section(const ConfigNode& config, const std::string& section, Body&& body) {
-  const SettingsBlock block(config, section);
-  try {
-    Settings settings(block.view());
-    return body(settings);
-  } catch (const Error& error) {
-    throw block.located(error);
-  }
 }
 
 // Opens the plugin that a section's `name` chooses with the rest of the section as its settings.
@@ -85,167 +62,7 @@ std::string read_name(Settings& s) {
   return name;
 }
 
-TrainSettings read_train(Settings& s) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  TrainSettings train{};
-  train.steps = static_cast<uint64_t>(s.integer("steps", 1, kMost));
-  train.population = static_cast<uint32_t>(s.integer("population", 2, 1 << 24));
-  train.members_per_stream = static_cast<uint32_t>(s.integer("members_per_stream", 2, 1 << 24));
-  train.tokens = static_cast<uint32_t>(s.integer("tokens", 1, 1 << 20));
-  s.finish();
-  if (train.population % 2 != 0) {
-    throw setting_error("population",
-                        fmt::format("population is {}, expected an even number, because two members are a pair; "
-                                    "use {}",
-                                    train.population, train.population + 1));
-  }
-  if (train.members_per_stream % 2 != 0) {
-    throw setting_error("members_per_stream",
-                        fmt::format("members_per_stream is {}, expected an even number, because two members are a pair "
-                                    "that reads one stream; use {}",
-                                    train.members_per_stream, train.members_per_stream + 1));
-  }
-  if (train.population % train.members_per_stream != 0) {
-    throw setting_error(
-        "members_per_stream",
-        fmt::format("members_per_stream is {}, expected a divisor of the population {}; change one of them",
-                    train.members_per_stream, train.population));
-  }
-  return train;
-}
-
-EvalSettings read_eval(Settings& s, const ConfigNode* hook) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
-  EvalSettings eval{};
-  eval.every = static_cast<uint64_t>(s.integer("every", 1, kMost));
-  eval.tokens = static_cast<uint64_t>(s.integer("tokens", 2, kMost));
-  eval.streams = static_cast<uint32_t>(s.integer("streams", 1, 1 << 20));
-  // Runs that began before there was one have none.
-  eval.warmup = s.has("warmup") ? static_cast<uint32_t>(s.integer("warmup", 0, 1 << 20)) : 0;
-  eval.hook = read_hook(s, hook);
-  s.finish();
-  return eval;
-}
-
-SiteSettings read_site(Settings& s, const std::string& key) {
-  SiteSettings site{};
-  site.value = s.text(key + "value");
-  if (s.is_text(key + "draws")) {
-    s.choice(key + "draws", {"complete"});
-  } else {
-    site.draws = static_cast<uint32_t>(s.integer(key + "draws", 1, EGG_DRAWS_MAX));
-  }
-  site.orthogonal = !s.has(key + "orthogonal") || s.boolean(key + "orthogonal");
-  site.amplitude = s.has(key + "amplitude") ? s.int32(key + "amplitude", 1, EGG_WIDE_AMPLITUDE_MAX) : 2;
-  site.horizon = s.has(key + "horizon") ? static_cast<uint32_t>(s.integer(key + "horizon", 0, 1 << 16)) : 0;
-  if (s.has(key + "shift")) site.shift = s.int32(key + "shift", 0, 30);
-  return site;
-}
-
-std::vector<PerturbGroup> read_groups(Settings& s) {
-  std::vector<PerturbGroup> groups(s.elements("groups"));
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const std::string key = fmt::format("groups.{}.", i);
-    groups[i].share = s.real(key + "share", 0.0, 1.0);
-    for (size_t k = 0; s.has(fmt::format("{}params.{}", key, k)); ++k) {
-      groups[i].params.push_back(s.text(fmt::format("{}params.{}", key, k)));
-    }
-    const size_t sites_here = s.elements(key + "sites");
-    for (size_t k = 0; k < sites_here; ++k) {
-      groups[i].sites.push_back(read_site(s, fmt::format("{}sites.{}.", key, k)));
-    }
-    if (groups[i].params.empty() == groups[i].sites.empty()) {
-      throw setting_error("groups",
-                          fmt::format("groups.{} has {}, expected params, a list of names such as [embedding, "
-                                      "\"context*\"], or sites, such as [{{value: output, draws: complete}}]",
-                                      i, groups[i].params.empty() ? "neither params nor sites" : "both"));
-    }
-  }
-  s.finish();
-  return groups;
-}
-
-CheckpointSettings read_checkpoint(Settings& s) {
-  CheckpointSettings checkpoint{};
-  checkpoint.every = static_cast<uint64_t>(s.integer("every", 1, std::numeric_limits<int64_t>::max() / 2));
-  checkpoint.keep = static_cast<uint32_t>(s.integer("keep", 1, 1000000));
-  // Runs that were begun before there was this key have none.
-  if (s.has("best") && !s.is_null("best")) checkpoint.best = s.boolean("best");
-  s.finish();
-  return checkpoint;
-}
-
-MonitorSettings read_monitor(Settings& s) {
-  const MonitorSettings monitor{static_cast<uint64_t>(s.integer("every", 0, std::numeric_limits<int64_t>::max() / 2))};
-  s.finish();
-  return monitor;
-}
-
-ProcessesSettings read_processes(Settings& s) {
-  s.text("name");  // read by choose_processes
-  ProcessesSettings processes{};
-  const int32_t update = s.choice("update", {"auto", "rebuilt", "sharded"});
-  if (update > 0) processes.update = update == 1 ? UpdateMethod::kRebuilt : UpdateMethod::kSharded;
-  processes.checksum_every =
-      static_cast<uint64_t>(s.integer("checksum_every", 1, std::numeric_limits<int64_t>::max() / 2));
-  s.finish();
-  return processes;
-}
-
-// Nothing where the key is null.
-template <class Read>
-auto optional_setting(Settings& s, const char* key, Read&& read) -> std::optional<decltype(read())> {
-  if (s.is_null(key)) return std::nullopt;
-  return read();
-}
-
-std::optional<double> read_average(Settings& s) {
-  return optional_setting(s, "average", [&] { return s.real("average", 0.5, 0.99999); });
-}
-
-StopSettings read_stop(Settings& s) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
-  const auto count = [&](const char* key) {
-    return optional_setting(s, key, [&] { return static_cast<uint64_t>(s.integer(key, 1, kMost)); });
-  };
-  StopSettings stop;
-  stop.seconds = optional_setting(s, "seconds", [&] { return s.real("seconds", 1e-3, 1e9); });
-  // Runs that began before there was one have none.
-  if (s.has("steps")) stop.steps = count("steps");
-  stop.tokens = count("tokens");
-  stop.bits = optional_setting(s, "bits", [&] { return s.real("bits", 0.0, 1e3); });
-  stop.patience = count("patience");
-  s.finish();
-  return stop;
-}
-
-BeginSettings read_begin(Settings& s) {
-  BeginSettings begin{};
-  begin.from = s.text("from");
-  begin.goes_on = s.boolean("continue");
-  s.text("run");
-  begin.step = static_cast<uint64_t>(s.integer("step", 0, std::numeric_limits<int32_t>::max()));
-  begin.states = s.boolean("states");
-  begin.evaluations = s.boolean("evaluations");
-  begin.sha256 = s.text("sha256");
-  s.finish();
-  return begin;
-}
-
 }  // namespace
-
-std::optional<BeginSettings> begin_settings_of(const ConfigNode& config) {
-  const ConfigNode* from = config.find("init.from");
-  if (from == nullptr) return std::nullopt;  // a run that began before there was a section `init`
-  if (from->kind() != ConfigNode::Kind::kNull) return read_section(config, "init", read_begin);
-  if (config.at("init.continue").boolean()) {
-    throw wrong(
-        config.at("init.continue").source(),
-        "init.continue is true, and init.from names no run to go on from; name one, or set init.continue=false");
-  }
-  require_only(config.at("init"), {"from", "continue"});
-  return std::nullopt;
-}
 
 Learner::Learner(const ConfigNode& config, const Registry& registry) {
   const char* const removed = "perturb.tables";
@@ -257,19 +74,20 @@ Learner::Learner(const ConfigNode& config, const Registry& registry) {
     if (const ConfigNode* node = config.find(section)) require_only(*node, keys);
   }
   read_section(config, "", [&](Settings& s) {
-    seed = static_cast<uint64_t>(s.integer("seed", 0, std::numeric_limits<int64_t>::max()));
+    seed = HostSection(s, "").whole<uint64_t>("seed");
     name = read_name(s);
     s.finish();
   });
-  train = read_section(config, "train", read_train);
-  threads = read_section(config, "backend", [](Settings& s) { return s.int32("threads", 0, 4096); });
+  train = train_settings_of(config);
+  threads =
+      read_section(config, "backend", [](Settings& s) { return HostSection(s, "backend").whole<int32_t>("threads"); });
 
   model = open_plugin_of<ModelInstance>(config, "model", EGG_KIND_MODEL, registry, kModelHostKeys, plugins);
   optimizer =
       open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, kOptimizerHostKeys, plugins);
   program = std::make_unique<Program>(model->program());
   read_section(config, "optimizer", [&](Settings& s) {
-    if (config.find("optimizer.average") != nullptr) average = read_average(s);
+    average = HostSection(s, "optimizer").real_or_none("average");
     rule = average ? rule_with_average(optimizer->rule(), optimizer->who()) : std::make_unique<Rule>(optimizer->rule());
   });
   read_section(config, "train", [&](Settings&) { require_context(train, *program); });
@@ -401,30 +219,14 @@ TrainStreams train_streams_of(const Learner& learner, const Dataset& dataset) {
 
 void check_dataset_of(const ConfigNode& config) { read_section(config, "dataset", check_dataset); }
 
-void check_section(const ConfigNode& config, const std::string& section) {
-  constexpr int32_t kMostFixedPoint = 12;
-  if (section == "optimizer" && config.find("optimizer.average") == nullptr) return;
-  if (config.find(section) == nullptr) return;
-  read_section(config, section, [&](Settings& s) {
-    if (s.has("sigma_joint_shift")) s.integer("sigma_joint_shift", 0, 12);  // of noise, as earlier versions had it
-    if (section == "train") read_train(s);
-    if (section == "noise") read_noise(s, 0, kMostFixedPoint);
-    if (section == "optimizer") read_average(s);
-    if (section == "eval") read_eval(s, config.find("eval.hook"));
-    if (section == "checkpoint") read_checkpoint(s);
-    if (section == "stop") read_stop(s);
-    if (section == "fitness") Fitness{s};
-  });
-}
-
 SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& registry)
     : learner(config, registry),
-      eval(read_section(config, "eval", [&](Settings& s) { return read_eval(s, config.find("eval.hook")); })),
+      eval(eval_settings_of(config)),
       begin(begin_settings_of(config)),
-      checkpoint(read_section(config, "checkpoint", read_checkpoint)),
-      monitor(read_section(config, "monitor", read_monitor)),
-      processes(read_section(config, "processes", read_processes)),
-      stop(read_section(config, "stop", read_stop)),
+      checkpoint(checkpoint_settings_of(config)),
+      monitor(monitor_settings_of(config)),
+      processes(processes_settings_of(config)),
+      stop(stop_settings_of(config)),
       fitness(read_section(config, "fitness", [&](Settings& s) { return Fitness(s, learner.group_pairs()); })) {
   if (monitor.every > 0 && !learner.sites.empty()) {
     throw wrong(config.at("monitor.every").source(),

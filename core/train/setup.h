@@ -20,77 +20,9 @@
 #include "program/program.h"
 #include "program/rule.h"
 #include "train/fitness.h"
-#include "train/sample.h"
+#include "train/settings.h"
 
 namespace eggroll {
-
-// The host's own sections.
-struct TrainSettings {
-  uint64_t steps;
-  uint32_t population;          // members; even
-  uint32_t members_per_stream;  // members to a stream; even, divides population
-  uint32_t tokens;              // per member and step
-};
-// A value that a group perturbs in place of parameters; see egg_site.
-struct SiteSettings {
-  std::string value;              // its name; "output": what the loss reads
-  std::optional<uint32_t> draws;  // none: complete, every row of the matrix
-  bool orthogonal;
-  int32_t amplitude;
-  uint32_t horizon;
-  std::optional<int32_t> shift;  // none: so that errors fill their 16 bits
-};
-// Some of the pairs, and what they alone perturb: parameters, or values.
-struct PerturbGroup {
-  std::vector<std::string> params;  // names, where * stands for any text
-  double share;                     // of the population
-  std::vector<SiteSettings> sites;
-};
-// The program of the user's that scores each held-out evaluation; see train/hook.h.
-struct HookSettings {
-  std::vector<std::string> words;  // the program, found as a shell would, and its arguments
-  double seconds;                  // that it may take
-  SampleOptions sample;            // of the text that it gets
-};
-struct EvalSettings {
-  uint64_t every;   // steps
-  uint64_t tokens;  // held-out tokens of an evaluation on the way
-  uint32_t streams;
-  uint32_t warmup;  // tokens that each of them reads before those that it scores
-  std::optional<HookSettings> hook;
-};
-struct CheckpointSettings {
-  uint64_t every;  // steps
-  uint32_t keep;
-  std::optional<bool> best;  // whether one is saved after each held-out evaluation that is the best so far; none: where
-                             // the run stops by patience
-};
-// What the run begins with, where its weights are not drawn: see train/beginning.h.
-struct BeginSettings {
-  std::string from;    // FOLDER@STEP
-  bool goes_on;        // from that step, with the optimizer's slots as well
-  bool states;         // the members' states are kept
-  bool evaluations;    // the other run's evaluations are kept
-  uint64_t step;       // the run's first
-  std::string sha256;  // of what is taken
-};
-struct MonitorSettings {
-  uint64_t every;  // steps; 0: never
-};
-// How processes make an update: each of them all of it, or each of them some tensors.
-enum class UpdateMethod { kRebuilt, kSharded };
-struct ProcessesSettings {
-  std::optional<UpdateMethod> update;  // none: the faster one
-  uint64_t checksum_every;             // steps
-};
-// What ends a run before its last step; each null in the configuration where it does not apply.
-struct StopSettings {
-  std::optional<double> seconds;     // of wall time, over all its processes
-  std::optional<uint64_t> steps;     // done
-  std::optional<uint64_t> tokens;    // member tokens
-  std::optional<double> bits;        // a held-out evaluation at or below this
-  std::optional<uint64_t> patience;  // held-out evaluations in a row without a new best
-};
 
 // An update of the weights, and what it was computed from.
 struct Update {
@@ -152,21 +84,6 @@ struct Learner {
   std::vector<float> vote_stds(const std::vector<int8_t>& fitness) const;
 };
 
-// Which pairs perturb and vote on each parameter. A group has whole streams; docs/semantics.md says how shares become
-// streams.
-struct Voting {
-  std::vector<egg_voters> voters;
-  std::vector<uint32_t> group_streams;
-  std::vector<egg_site> sites;
-};
-// Throws Error (key groups) where a perturbed parameter is in no group or in two, a name without * is no parameter's,
-// shares do not add up to 1, a group is left without a stream, or a site cannot be perturbed so.
-Voting assign_voters(const Program& program, const TrainSettings& train, bool masked,
-                     const std::vector<PerturbGroup>& groups);
-
-// Nothing where the weights are drawn. Throws Error where with_beginning() has not been called.
-std::optional<BeginSettings> begin_settings_of(const ConfigNode& config);
-
 // The dataset of the configuration's section, with file and line in any error.
 Dataset open_dataset_of(const ConfigNode& config);
 
@@ -210,12 +127,6 @@ struct Setup : SetupWithoutData {
  private:
   HeldOutStreams held_out_streams(uint64_t limit) const;
 };
-
-// Top-level keys of a configuration.
-extern const std::vector<std::string> kConfigKeys;
-// Keys of the sections `model` and `optimizer` that are not their plugins'.
-extern const std::vector<std::string> kModelHostKeys;
-extern const std::vector<std::string> kOptimizerHostKeys;
 
 }  // namespace eggroll
 

@@ -1,4 +1,5 @@
-// Which pairs perturb and vote on each parameter: `perturb.groups` and `votes.masked`.
+#include "train/voting.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include "eggroll/draws.h"
 #include "eggroll/error.h"
 #include "eggroll/sites.h"
-#include "train/setup.h"
 
 namespace eggroll {
 namespace {

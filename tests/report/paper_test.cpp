@@ -263,13 +263,6 @@ TEST_F(LimitsTest, ValuesThatTheConfigurationRefusesAreNoQuestion) {
   EXPECT_THAT(questions_of("fitness.clip", {"1", "2"}), smaller);
   // What plugins read, the report does not know.
   EXPECT_THAT(questions_of("model.width", {"1", "2"}), smaller);
-  // A divisor of the population is six members away.
-  all_keys_["train"]["members_per_stream"] = 6;
-  EXPECT_THAT(questions_of("train.population", {"18", "36"}), smaller);
-  EXPECT_THAT(questions_of("train.population", {"6", "36"}), Not(smaller));
-  // The record of another version, whose section lacks a key.
-  all_keys_.erase("noise");
-  EXPECT_THAT(questions_of("noise.rank", {"1", "4"}), smaller);
 }
 
 TEST_F(PaperTest, TablesForLatexAreEscaped) {

@@ -7,6 +7,7 @@
 #include "record/metric_keys.h"
 #include "train/replay.h"
 #include "train/small_run.h"
+#include "train/voting.h"
 
 namespace eggroll::test {
 namespace {

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "config/hash.h"
+#include "config/host_settings.h"
 #include "config/yaml.h"
 #include "eggroll/suggest.h"
 #include "system/files.h"
@@ -106,12 +107,20 @@ void print_indented(const std::string& text) {
   fmt::print("{:{}}{}\n", "", kIndent, wrapped(text, width, kIndent));
 }
 
+// What is said of a key: the comment, and the limits of the host's own.
+std::string said_of(const std::string& path, const std::string& comment) {
+  const HostSetting* setting = find_host_setting(path);
+  const std::string limits = setting == nullptr ? "" : limits_text(*setting);
+  if (limits.empty()) return comment;
+  return comment.empty() ? limits : fmt::format("{} ({})", comment, limits);
+}
+
 // said: where the last comment is, which `{a: 1, b: 2} # comment` shares with its keys.
 void print_keys(const std::string& path, const ConfigNode& node, Comments& comments, const Source& said) {
   const std::string comment = node.source().text() == said.text() ? "" : comments.at(node.source());
   if (node.kind() != ConfigNode::Kind::kMap || node.map().empty()) {
     fmt::print("{}={}\n", path, to_line(node));
-    print_indented(comment);
+    print_indented(said_of(path, comment));
     return;
   }
   if (!comment.empty()) fmt::print("{}\n", path);
@@ -124,7 +133,8 @@ void add_keys(const std::string& path, const ConfigNode& node, Comments& comment
     for (const auto& [key, value] : node.map()) add_keys(join_path(path, key), value, comments, keys);
     return;
   }
-  keys.push_back({{"key", path}, {"value", to_json(node)}, {"comment", or_null(comments.at(node.source()))}});
+  keys.push_back(
+      {{"key", path}, {"value", to_json(node)}, {"comment", or_null(said_of(path, comments.at(node.source())))}});
 }
 
 void add_paths(const std::string& path, const ConfigNode& node, std::vector<std::string>& paths) {

@@ -1,4 +1,5 @@
 // A pair's difference in root mean squares of all, cut at +-clip; clip becomes 64.
+#include "config/host_settings.h"
 #include "train/fitness_forms.h"
 
 namespace eggroll {
@@ -10,8 +11,8 @@ constexpr int32_t kMost = 64;
 
 FitnessForm fitness_forms::zscore(Settings& settings) {
   FitnessForm form;
-  form.values = [clip = settings.real("clip", 0.1, 100.0)](std::span<const int64_t> d, std::span<int8_t> fitness,
-                                                           Threads* threads) {
+  form.values = [clip = HostSection(settings, "fitness").real("clip")](std::span<const int64_t> d,
+                                                                       std::span<int8_t> fitness, Threads* threads) {
     set_rounded(d, fitness, {root_mean_square(d, threads), kMost, clip, kMost}, threads);
   };
   return form;

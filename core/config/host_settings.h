@@ -1,0 +1,78 @@
+// The host's own settings, each once: the numbers that readers accept, what stands for a key that is not there, and
+// whether a run's hash has the key. Keys of option groups that have code of their own (datasets, launchers, plugins)
+// are here only where a run's hash leaves them out.
+#ifndef EGGROLL_CONFIG_HOST_SETTINGS_H
+#define EGGROLL_CONFIG_HOST_SETTINGS_H
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "eggroll/settings.h"
+
+namespace eggroll {
+
+// A key that comes later changes the hash of every run, unless it is kUnlessAbsent or kNo.
+enum class InHash {
+  kYes,
+  kUnlessAbsent,  // the hash leaves the key out while it has the value that stands for its absence
+  kNo,
+};
+
+struct WholeLimits {
+  int64_t least;
+  int64_t most;
+};
+struct RealLimits {
+  double least;
+  double most;
+};
+
+struct HostSetting {
+  std::string_view key;  // its path: "train.steps"
+  InHash in_hash;
+  std::variant<std::monostate, WholeLimits, RealLimits> limits = {};  // nothing where it is no number
+  std::string_view absent = "";  // JSON that stands for a key that is not there; "": the key must be there
+};
+
+std::span<const HostSetting> host_settings();
+// nullptr where there is no such key.
+const HostSetting* find_host_setting(std::string_view key);
+// "1 to 4096", "at least 1"; "" where it is no number.
+std::string limits_text(const HostSetting& setting);
+// Whether a smaller, or a larger, number than this one is within the limits.
+bool leaves_others(const HostSetting& setting, double value, bool smaller);
+
+// Reads a section's numbers within their limits. A key that is not in the list is a fault of the program.
+class HostSection {
+ public:
+  // section: its name, such as "train".
+  HostSection(Settings& settings, std::string section) : settings_(settings), section_(std::move(section)) {}
+
+  template <class T>
+  T whole(const std::string& key) const {
+    return static_cast<T>(whole_of(key));
+  }
+  double real(const std::string& key) const;
+  // Nothing where the key is null, or absent and null stands for it.
+  template <class T>
+  std::optional<T> whole_or_none(const std::string& key) const {
+    return is_none(key) ? std::nullopt : std::optional(whole<T>(key));
+  }
+  std::optional<double> real_or_none(const std::string& key) const;
+  bool is_none(const std::string& key) const;
+
+ private:
+  const HostSetting& known(const std::string& key) const;
+  int64_t whole_of(const std::string& key) const;
+
+  Settings& settings_;
+  std::string section_;
+};
+
+}  // namespace eggroll
+
+#endif
