@@ -8,6 +8,13 @@
 #include <stdexcept>
 
 namespace eggroll {
+
+const std::vector<std::string> kOutsideHash = {"backend", "checkpoint", "results",   "plugins",
+                                               "monitor", "stop",       "processes", "launcher"};
+const std::vector<std::string> kHookKeys = {"hook", "hook_seconds", "hook_sample"};
+const std::vector<std::string> kRunFiles = {"path", "valid_path", "vocabulary"};
+const std::vector<std::string> kDataFiles = {"path", "valid_path", "vocabulary", "test_path"};
+
 namespace {
 
 constexpr int64_t kWhole = std::numeric_limits<int64_t>::max() / 2;  // sums of two stay whole numbers

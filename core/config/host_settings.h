@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "eggroll/settings.h"
 
@@ -37,6 +38,18 @@ struct HostSetting {
   std::variant<std::monostate, WholeLimits, RealLimits> limits = {};  // nothing where it is no number
   std::string_view absent = "";  // JSON that stands for a key that is not there; "": the key must be there
 };
+
+// Top-level keys that cannot change weights or figures: what computes, when it is saved, where results go, where
+// plugins are looked for, how often the monitor looks, what may stop the run, which can go on from there, who shares it
+// and who launches it.
+extern const std::vector<std::string> kOutsideHash;
+
+// Keys of the section `eval` that are no part of the hash either: the hook reads what was measured and changes nothing.
+extern const std::vector<std::string> kHookKeys;
+
+// Keys of a dataset that name files which a run reads, and those with the test split, which it does not read.
+extern const std::vector<std::string> kRunFiles;
+extern const std::vector<std::string> kDataFiles;
 
 std::span<const HostSetting> host_settings();
 // nullptr where there is no such key.

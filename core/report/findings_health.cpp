@@ -14,7 +14,6 @@
 #include "report/figures.h"
 #include "report/sections.h"
 #include "system/text.h"
-#include "train/identity.h"
 
 namespace eggroll {
 namespace {

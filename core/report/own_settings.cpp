@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "config/host_settings.h"
 #include "config/override.h"
-#include "train/identity.h"
 
 namespace eggroll {
 namespace {

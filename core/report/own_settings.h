@@ -15,7 +15,7 @@ namespace eggroll {
 bool is_setting(const std::string& key);
 
 // The same without the settings that are no part of a run's hash: backend, checkpoint, monitor, stop, the hook and
-// others of train/identity.h. Runs that differ in these alone are copies of one run.
+// others of config/host_settings.h. Runs that differ in these alone are copies of one run.
 bool changes_results(const std::string& key);
 
 // Keys that change results, or groups, with their values as they were typed; a later override of a key counts.

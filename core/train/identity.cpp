@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "config/hash.h"
-#include "config/host_settings.h"
 #include "config/yaml.h"
 #include "record/record.h"
 #include "system/files.h"
@@ -15,12 +14,6 @@
 #include "train/setup.h"
 
 namespace eggroll {
-
-const std::vector<std::string> kOutsideHash = {"backend", "checkpoint", "results",   "plugins",
-                                               "monitor", "stop",       "processes", "launcher"};
-const std::vector<std::string> kHookKeys = {"hook", "hook_seconds", "hook_sample"};
-const std::vector<std::string> kRunFiles = {"path", "valid_path", "vocabulary"};
-const std::vector<std::string> kDataFiles = {"path", "valid_path", "vocabulary", "test_path"};
 
 namespace {
 

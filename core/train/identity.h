@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "config/host_settings.h"
 #include "config/tree.h"
 #include "train/run_folder.h"
 
@@ -24,18 +25,6 @@ namespace eggroll {
 struct Learner;
 struct RunIdentity;
 struct Setup;
-
-// Top-level keys that cannot change weights or figures: what computes, when it is saved, where results go, where
-// plugins are looked for, how often the monitor looks, what may stop the run, which can go on from there, who shares it
-// and who launches it.
-extern const std::vector<std::string> kOutsideHash;
-
-// Keys of the section `eval` that are no part of the hash either: the hook reads what was measured and changes nothing.
-extern const std::vector<std::string> kHookKeys;
-
-// Keys of a dataset that name files which a run reads, and those with the test split, which it does not read.
-extern const std::vector<std::string> kRunFiles;
-extern const std::vector<std::string> kDataFiles;
 
 // From the current folder; "~" and "~/..." are the home folder. Empty text stays as it is.
 std::string absolute_path(const std::string& text);
