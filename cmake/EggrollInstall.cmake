@@ -1,5 +1,5 @@
 # What `cmake --install` puts where: the command, its plugins (eggroll_add_plugin installs each), configurations,
-# templates, the Python module, the manual page and completions for shells (component runtime), and the CMake package that
+# what `eggroll new` copies, the Python module, the manual page and completions for shells (component runtime), and the CMake package that
 # builds plugins outside the tree (sdk), which needs no other one. CPack's package has both, and what it takes to run on a
 # machine that has none of our libraries (package).
 
@@ -12,10 +12,13 @@ function(eggroll_install_program target)
           RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 endfunction()
 
-install(
-  DIRECTORY ${PROJECT_SOURCE_DIR}/configs ${PROJECT_SOURCE_DIR}/experiments ${PROJECT_SOURCE_DIR}/tools/template
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll
-  COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs ${PROJECT_SOURCE_DIR}/experiments
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll COMPONENT runtime)
+# `eggroll new` copies these; they have the same places as in the tree.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/template DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll/tools
+        COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins/backends/reference
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll/plugins/backends COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/tools/python/eggroll_results.py ${PROJECT_SOURCE_DIR}/tools/python/results.ipynb
         DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll/python COMPONENT runtime)
 eggroll_install_program(eggroll EXPORT EggrollTargets)

@@ -16,12 +16,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string filled_in(std::string text, const std::string& name) {
-  const std::string placeholder = "template_name";
-  for (size_t at = text.find(placeholder); at != std::string::npos; at = text.find(placeholder, at + name.size())) {
-    text.replace(at, placeholder.size(), name);
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
   }
   return text;
+}
+
+std::string filled_in(const std::string& text, const std::string& name) {
+  return replaced(replaced(text, "template_name", name), R"("reference")", fmt::format(R"("{}")", name));
 }
 
 void copy_filled_in(const fs::path& source, const std::string& name, const fs::path& destination) {
@@ -38,8 +41,7 @@ void copy_filled_in(const fs::path& source, const std::string& name, const fs::p
 
 }  // namespace
 
-void new_plugin(const std::string& kind, const std::string& name, const fs::path& destination,
-                const fs::path& template_root) {
+void new_plugin(const std::string& kind, const std::string& name, const fs::path& destination, const fs::path& root) {
   const std::vector<std::string> kinds{"backend", "model", "optimizer"};
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     throw Error(fmt::format("there is no template for plugins of the kind '{}', expected a kind that has one: {}", kind,
@@ -58,12 +60,15 @@ void new_plugin(const std::string& kind, const std::string& name, const fs::path
     throw Error(fmt::format("{} exists already; give another folder or remove it", destination.string()),
                 EGG_ERROR_CONFIG);
   }
-  if (!fs::is_directory(template_root / kind, error)) {
-    throw Error(
-        fmt::format("the template folder {} does not exist; install Eggroll again", (template_root / kind).string()));
+  std::vector<fs::path> sources;
+  if (kind == "backend") sources.push_back(root / "plugins/backends/reference");
+  sources.push_back(root / "tools/template" / kind);  // its CMakeLists.txt replaces the reference backend's
+  for (const fs::path& source : sources) {
+    if (fs::is_directory(source, error)) continue;
+    throw Error(fmt::format("the template folder {} does not exist; install Eggroll again", source.string()));
   }
   try {
-    copy_filled_in(template_root / kind, name, destination);
+    for (const fs::path& source : sources) copy_filled_in(source, name, destination);
   } catch (const fs::filesystem_error& e) {
     fs::remove_all(destination, error);
     throw Error(fmt::format("cannot write {}: {}; choose a folder that you may write to", destination.string(),

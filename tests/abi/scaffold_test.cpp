@@ -1,4 +1,4 @@
-// `eggroll new` copies a template, or says why not.
+// `eggroll new` copies a template, for a backend also the sources of `reference`, or says why not.
 #include "plugin/scaffold.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kTemplates = fs::path(EGGROLL_SOURCE_DIR) / "tools" / "template";
+const fs::path kSource = EGGROLL_SOURCE_DIR;
 
 class NewPlugin : public testing::TestWithParam<std::string> {};
 
@@ -20,11 +20,12 @@ TEST_P(NewPlugin, ReplacesTheNameInFilesAndContents) {
   const std::string& kind = GetParam();
   const TemporaryFolder folder;
   const fs::path made = folder.path() / "deep" / "my_thing";
-  new_plugin(kind, "my_thing", made, kTemplates);
+  new_plugin(kind, "my_thing", made, kSource);
 
-  EXPECT_NE(text_of(made / "CMakeLists.txt").find("eggroll_add_plugin(my_thing KIND " + kind + " SOURCES my_thing.cpp"),
+  EXPECT_NE(text_of(made / "CMakeLists.txt").find("eggroll_add_plugin(my_thing KIND " + kind + " SOURCES "),
             std::string::npos);
-  EXPECT_NE(text_of(made / "my_thing.cpp").find("(\"my_thing\", "), std::string::npos);
+  const fs::path source = made / (kind == "backend" ? "plugin.cpp" : "my_thing.cpp");
+  EXPECT_NE(text_of(source).find("(\"my_thing\", "), std::string::npos);
   EXPECT_NE(text_of(made / "configs" / kind / "my_thing.yaml").find("\nname: my_thing\n"), std::string::npos);
   EXPECT_NE(text_of(made / "README.md").find("# my_thing"), std::string::npos);
   size_t files = 0;
@@ -33,6 +34,7 @@ TEST_P(NewPlugin, ReplacesTheNameInFilesAndContents) {
     if (!entry.is_regular_file()) continue;
     ++files;
     EXPECT_EQ(text_of(entry.path()).find("template_name"), std::string::npos) << entry.path();
+    EXPECT_EQ(text_of(entry.path()).find("\"reference\""), std::string::npos) << entry.path();
   }
   EXPECT_GE(files, 4U);
 }
@@ -40,25 +42,36 @@ TEST_P(NewPlugin, ReplacesTheNameInFilesAndContents) {
 INSTANTIATE_TEST_SUITE_P(Kinds, NewPlugin, testing::Values("backend", "model", "optimizer"),
                          [](const testing::TestParamInfo<std::string>& test) { return test.param; });
 
+TEST(Scaffold, ABackendHasTheSourcesOfTheReferenceBackend) {
+  const TemporaryFolder folder;
+  const fs::path made = folder.path() / "my_thing";
+  new_plugin("backend", "my_thing", made, kSource);
+
+  const fs::path reference = kSource / "plugins/backends/reference";
+  for (const char* source : {"session.h", "session.cpp", "ops.cpp", "rule.cpp"}) {
+    EXPECT_EQ(text_of(made / source), text_of(reference / source)) << source;
+  }
+  EXPECT_EQ(text_of(made / "CMakeLists.txt").find("eggroll_backend_common"), std::string::npos);
+}
+
 TEST(Scaffold, RefusesWhatIsNoName) {
   const TemporaryFolder folder;
   for (const std::string name : {"", "Mine", "my-model", "9lives", "_mine", "mine_", "my__model", "auto", "../up"}) {
     EXPECT_EQ(
-        error_of([&] { new_plugin("model", name, folder.path() / "new", kTemplates); }),
+        error_of([&] { new_plugin("model", name, folder.path() / "new", kSource); }),
         "the plugin's name is '" + name +
             "', expected lower_snake such as my_model: a-z first, then a-z, 0-9 and single underscores between, at "
             "most 64, not auto");
   }
-  EXPECT_NE(error_of([&] {
-              new_plugin("model", std::string(65, 'a'), folder.path() / "new", kTemplates);
-            }).find("at most 64"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([&] { new_plugin("model", std::string(65, 'a'), folder.path() / "new", kSource); }).find("at most 64"),
+      std::string::npos);
   EXPECT_FALSE(fs::exists(folder.path() / "new"));
 }
 
 TEST(Scaffold, RefusesAnUnknownKind) {
   const TemporaryFolder folder;
-  EXPECT_EQ(error_of([&] { new_plugin("modell", "mine", folder.path() / "new", kTemplates); }),
+  EXPECT_EQ(error_of([&] { new_plugin("modell", "mine", folder.path() / "new", kSource); }),
             "there is no template for plugins of the kind 'modell', expected a kind that has one: backend, model, "
             "optimizer");
 }
@@ -66,23 +79,27 @@ TEST(Scaffold, RefusesAnUnknownKind) {
 TEST(Scaffold, LeavesAnExistingFolderAlone) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "mine") << "precious";
-  EXPECT_EQ(error_of([&] { new_plugin("model", "mine", folder.path(), kTemplates); }),
+  EXPECT_EQ(error_of([&] { new_plugin("model", "mine", folder.path(), kSource); }),
             folder.path().string() + " exists already; give another folder or remove it");
   EXPECT_EQ(text_of(folder.path() / "mine"), "precious");
 }
 
 TEST(Scaffold, SaysWhereTemplatesAreMissing) {
   const TemporaryFolder folder;
-  EXPECT_EQ(
-      error_of([&] { new_plugin("model", "mine", folder.path() / "new", folder.path() / "none"); }),
-      "the template folder " + (folder.path() / "none" / "model").string() + " does not exist; install Eggroll again");
+  const fs::path none = folder.path() / "none";
+  const auto expect_missing = [&](const std::string& kind, const char* place) {
+    EXPECT_EQ(error_of([&] { new_plugin(kind, "mine", folder.path() / "new", none); }),
+              "the template folder " + (none / place).string() + " does not exist; install Eggroll again");
+  };
+  expect_missing("model", "tools/template/model");
+  expect_missing("backend", "plugins/backends/reference");
 }
 
 TEST(Scaffold, SaysWhereItCannotWrite) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "a file";
   const fs::path made = folder.path() / "file" / "mine";
-  EXPECT_EQ(error_of([&] { new_plugin("model", "mine", made, kTemplates); }),
+  EXPECT_EQ(error_of([&] { new_plugin("model", "mine", made, kSource); }),
             "cannot write " + made.string() + ": Not a directory; choose a folder that you may write to");
 }
 

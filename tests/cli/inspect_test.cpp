@@ -273,7 +273,8 @@ TEST_F(InspectTest, NewStartsAPlugin) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.out, destination + " holds your " + kind + "; its README.md says how to build and check it\n");
     for (const std::string file : {"README.md", "CMakeLists.txt"}) EXPECT_TRUE(fs::exists(work_ / name / file)) << file;
-    EXPECT_TRUE(fs::exists(work_ / name / (name + ".cpp")));
+    const std::string source = kind == std::string("backend") ? "plugin.cpp" : name + ".cpp";
+    EXPECT_TRUE(fs::exists(work_ / name / source));
     for (const auto& entry : fs::recursive_directory_iterator(work_ / name)) {
       EXPECT_THAT(entry.path().string(), testing::Not(HasSubstr("template_name")));
     }

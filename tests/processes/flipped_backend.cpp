@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/cpu_plan.h"
+#include "eggroll/cpu_plan.h"
 #include "session.h"
 
 namespace eggroll::test {

@@ -201,8 +201,8 @@ int check_command(const HostOptions& host, const CheckArguments& arguments) {
 }
 
 int new_command(const std::string& kind, const std::string& name, const fs::path& destination) {
-  const fs::path installed = executable_folder() / "../share/eggroll/template";
-  new_plugin(kind, name, destination, fs::exists(installed) ? installed : fs::path("tools/template"));
+  const fs::path installed = executable_folder() / "../share/eggroll";
+  new_plugin(kind, name, destination, fs::exists(installed) ? installed : fs::path());
   fmt::print("{} holds your {}; its README.md says how to build and check it\n", destination.string(), kind);
   return 0;
 }

@@ -1,5 +1,6 @@
-// The reference backend: scalar, written to be read, the yardstick of every other backend.
-#include "common/cpu_plan.h"
+// A scalar backend, written to be read. `reference` is the yardstick of every other backend, and `eggroll new backend`
+// copies its sources.
+#include "eggroll/cpu_plan.h"
 #include "session.h"
 
 namespace eggroll::reference {

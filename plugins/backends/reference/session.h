@@ -1,4 +1,4 @@
-// A session of the reference backend: weights, slots and states in plain vectors.
+// A session: weights, slots and states in plain vectors.
 #ifndef EGGROLL_REFERENCE_SESSION_H
 #define EGGROLL_REFERENCE_SESSION_H
 

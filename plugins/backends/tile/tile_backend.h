@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/cpu_plan.h"
+#include "eggroll/cpu_plan.h"
 #include "engine.h"
 
 namespace eggroll::tile {

@@ -1,6 +1,6 @@
-// The plan of a session on this machine's processors and in its memory.
-#ifndef EGGROLL_BACKENDS_CPU_PLAN_H
-#define EGGROLL_BACKENDS_CPU_PLAN_H
+// The plan of a session on this machine's processors and in its memory. Who includes this links oneTBB.
+#ifndef EGGROLL_CPU_PLAN_H
+#define EGGROLL_CPU_PLAN_H
 
 #include <string>
 
