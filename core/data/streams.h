@@ -1,6 +1,6 @@
 // Which tokens each stream reads at each step of training, and in an evaluation of the held-out part.
-#ifndef EGGROLL_DATA_PLAN_H
-#define EGGROLL_DATA_PLAN_H
+#ifndef EGGROLL_DATA_STREAMS_H
+#define EGGROLL_DATA_STREAMS_H
 
 #include <cstddef>
 #include <cstdint>

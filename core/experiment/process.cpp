@@ -47,7 +47,7 @@ struct Launch {
   }
 
   [[noreturn]] void run() const {
-    die_with(parent);
+    kill_with_parent(parent);
     ::setpgid(0, 0);  // Ctrl-C is for the runner, which decides
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, STDIN_FILENO);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kGlance = std::chrono::milliseconds(50);  // at signals
-constexpr auto kClaimBeat = std::chrono::seconds(5);
+constexpr auto kHoldBeat = std::chrono::seconds(5);
 constexpr int kMostFruitless = 3;
 
 // An array that may be in the queue. Its elements are this launch's where it holds the submission.
@@ -301,7 +301,7 @@ class SlurmLaunch {
 
   void beat() {
     if (Clock::now() < next_beat_) return;
-    next_beat_ = Clock::now() + kClaimBeat;
+    next_beat_ = Clock::now() + kHoldBeat;
     for (const auto& [name, array] : arrays_) {
       if (array.hold) array.hold->beat();
     }
@@ -340,7 +340,7 @@ class SlurmLaunch {
   std::string complaint_;  // that was said last, and still holds
   int stops_seen_ = 0;
   Clock::time_point next_look_{};
-  Clock::time_point next_beat_ = Clock::now() + kClaimBeat;
+  Clock::time_point next_beat_ = Clock::now() + kHoldBeat;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@
 #include "plugin/watchdog.h"
 #include "program/op_info.h"
 #include "program/program.h"
-#include "system/wide.h"
+#include "system/vector_clones.h"
 
 namespace eggroll {
 namespace {

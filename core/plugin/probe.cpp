@@ -143,7 +143,7 @@ class Answers {
 // Runs in the child. What a plugin prints there is dropped, no file of this process is open to it, and its crash leaves
 // no core file.
 [[noreturn]] void probe_all(const Files& files, const Answers& answers, pid_t parent) {
-  die_with(parent);
+  kill_with_parent(parent);
   const int nothing = ::open("/dev/null", O_RDWR);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, standard);
   close_from(STDERR_FILENO + 1);

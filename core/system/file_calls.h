@@ -38,7 +38,7 @@ inline struct flock whole_file() {
 // When the file's bytes last changed, in nanoseconds since 1970.
 int64_t changed_ns(const struct stat& status);
 
-// Likewise when its facts were changed last, which writing does too and nobody can set back.
+// The inode's change time (ctime), in nanoseconds since 1970. Writing changes it too; no program can set it back.
 int64_t touched_ns(const struct stat& status);
 
 }  // namespace eggroll

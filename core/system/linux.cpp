@@ -86,12 +86,12 @@ std::vector<std::string> environment_of_child() {
   return variables;
 }
 
-void die_with(pid_t parent) {
+void kill_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it died before it could be watched
 }
 
-void heed_parent() {}  // die_with() has seen to it
+void watch_parent() {}  // kill_with_parent() has seen to it
 
 void give_way() {
   constexpr int kLeast = 19;

@@ -39,16 +39,16 @@ std::string executable_to_start();
 // This process's variables, as posix_spawn() takes them.
 char** environment();
 
-// The same, as "NAME=value", for a process that must end with this one; see die_with() and heed_parent().
+// The same, as "NAME=value", for a process that must end with this one; see kill_with_parent() and watch_parent().
 std::vector<std::string> environment_of_child();
 
 // Called between fork() and exec(), with the process that forked: the system kills this process when that one ends.
-// macOS cannot do so; there the child must do it itself, with heed_parent().
-void die_with(pid_t parent);
+// macOS cannot do so; there the child must do it itself, with watch_parent().
+void kill_with_parent(pid_t parent);
 
 // Called at the start of a program, before it has threads. If environment_of_child() started the program, it is killed
 // when its parent ends. Throws Error if the parent cannot be watched.
-void heed_parent();
+void watch_parent();
 
 // Lets all other work of the machine go before that of the calling thread, and of the children that it starts.
 void give_way();

@@ -147,11 +147,11 @@ std::vector<std::string> environment_of_child() {
   return variables;
 }
 
-void die_with(pid_t parent) {
+void kill_with_parent(pid_t parent) {
   if (::getppid() != parent) ::_exit(127);
 }
 
-void heed_parent() {
+void watch_parent() {
   const char* text = std::getenv(kParent);
   if (text == nullptr) return;
   const pid_t parent = std::atoi(text);

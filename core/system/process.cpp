@@ -87,7 +87,7 @@ int fork_and_start(const std::vector<std::string>& words, const Descriptor& inpu
       close_from(STDERR_FILENO + 1);  // the locks of the parent too, which it holds for as long as anyone has them open
       stand_by(program, parent);
     }
-    die_with(between);
+    kill_with_parent(between);
     ::lseek(input.get(), 0, SEEK_SET);
     ::dup2(input.get(), STDIN_FILENO);
     ::dup2(output.get(), STDOUT_FILENO);

@@ -9,7 +9,7 @@
 #include "config/hash.h"
 #include "record/json.h"
 #include "record/seal.h"
-#include "system/beside.h"
+#include "system/background.h"
 
 namespace eggroll {
 namespace {

@@ -13,7 +13,7 @@
 #include "eggroll/noise.h"
 #include "eggroll/row_voters.h"
 #include "processes/packing.h"
-#include "system/wide.h"
+#include "system/vector_clones.h"
 #include "train/fitness_forms.h"
 
 namespace eggroll {
@@ -67,9 +67,9 @@ void round_each(std::span<const int64_t> d, const Rounding& rounding, int8_t* fi
   }
 }
 
-// The same for kQuickBlock differences at once, with products in single precision. The compiler makes loops over
-// numbers of 32 bits wide. Returns false where one of them does not show what the quotient in double precision rounds
-// to. factor: scale / rms / divisor, as a float.
+// The same for kQuickBlock differences at once, with products in single precision: the compiler uses vectors for loops
+// over numbers of 32 bits. Returns false if single precision cannot decide one rounding; then double does.
+// factor: scale / rms / divisor, as a float.
 //
 // The factor, the difference as a float, their product, and its sum with a half are each off by a part in 2^24 at most.
 // A sum is no more than 127.5, so it is off by less than 2^-15, and a quotient in double precision by far less. So both

@@ -15,7 +15,7 @@ namespace eggroll {
 
 class Threads;
 
-// What fitness is made of differences; train/fitness_forms.h lists the forms.
+// How a form turns loss differences into fitness. train/fitness_forms.h lists the forms.
 struct FitnessForm {
   // d: the difference of each pair that is compared with the others: the odd member's loss less the even member's.
   // Sets a value in [-127, 127] for each. A negated difference negates its own value and changes no other. threads may

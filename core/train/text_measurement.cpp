@@ -10,7 +10,7 @@
 
 #include "eggroll/error.h"
 #include "record/sentence.h"
-#include "system/beside.h"
+#include "system/background.h"
 #include "system/files.h"
 #include "system/machine.h"
 

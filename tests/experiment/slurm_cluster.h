@@ -161,7 +161,7 @@ PartitionName=high Nodes={host} PriorityTier=10 PreemptMode=OFF
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
     if (child == 0) {
-      die_with(parent);
+      kill_with_parent(parent);
       if (std::freopen(log.c_str(), "w", stdout) == nullptr || ::dup2(STDOUT_FILENO, STDERR_FILENO) < 0) ::_exit(127);
       ::execvp(arguments[0], arguments.data());
       ::_exit(127);

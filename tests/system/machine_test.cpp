@@ -101,8 +101,8 @@ TEST(MachineTest, AChildDiesWithItsParent) {
     int ready[2];
     if (::pipe(ready) != 0) ::_exit(1);
     if (::fork() == 0) {
-      die_with(self);
-      heed_parent();
+      kill_with_parent(self);
+      watch_parent();
       if (::write(ready[1], "x", 1) != 1) ::_exit(1);
       while (true) ::pause();
     }

@@ -87,7 +87,6 @@ TEST_F(TrainerTest, MetricsHoldWhatTheStepDid) {
   EXPECT_EQ(record.best->bits_per_unit, best);
 }
 
-// If the sample is the whole held-out part, it is evaluated once.
 // With many members the line of a step is written beside the next update.
 TEST_F(TrainerTest, ManyMembersLeaveEveryLine) {
   const auto many = [](const std::vector<std::string>& more) {

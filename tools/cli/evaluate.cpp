@@ -19,7 +19,7 @@
 #include "record/record.h"
 #include "record/seal.h"
 #include "record/sentence.h"
-#include "system/beside.h"
+#include "system/background.h"
 #include "system/files.h"
 #include "train/checkpoint.h"
 #include "train/evaluation.h"
@@ -62,7 +62,7 @@ Measured measured_by(const EvalArguments& arguments, const ConfigNode& config, c
 }
 
 void require_text(const Measured& measured, const std::string& path) {
-  if (is_pattern(path)) return;  // who opens the dataset says whether a file matches
+  if (is_pattern(path)) return;  // opening the dataset says whether a file matches
   const bool is_test = measured.split == "test";
   const std::string named = fmt::format("{} is '{}'", is_test ? "dataset.test_path" : "--data", measured.text);
   const char* cure = is_test ? "restore it, or measure another file with --data FILE" : "name another";

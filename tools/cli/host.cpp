@@ -119,7 +119,7 @@ void require_file(const ConfigNode& config, const std::string& key, const MovedD
   const ConfigNode* node = config.find("dataset." + key);
   std::error_code failure;
   if (node == nullptr || node->kind() != ConfigNode::Kind::kText || fs::exists(node->text(), failure)) return;
-  if (is_pattern(node->text())) return;  // who opens the dataset says whether a file matches
+  if (is_pattern(node->text())) return;  // opening the dataset says whether a file matches
   throw wrong(node->source(),
               fmt::format("dataset.{} is '{}', which does not exist, expected a file that can be read; say where it is "
                           "now: {} FILE",

@@ -391,7 +391,7 @@ int main(int argc, char** argv) {
   std::signal(SIGCHLD, SIG_DFL);
   try {
     try {
-      eggroll::heed_parent();  // if this is a point of a sweep, it ends with the sweep
+      eggroll::watch_parent();  // if this is a point of a sweep, it ends with the sweep
       const int exit_code = eggroll::dispatch(argc, argv);
       // The terminal has closed, or what read from the pipe has ended.
       const bool has_gone = exit_code == 128 + SIGHUP || eggroll::reader_has_gone();

@@ -27,7 +27,7 @@ template <int kWords>
 constexpr uint32_t kRing = kStages<kWords>* kStageBytes;
 template <int kWords>
 constexpr uint32_t kShared = kRing<kWords> + kAllColumns<kWords>;
-// Sums of a piece, 16 rows of each warp at a time, on their way to the votes; a row more than it has columns apart.
+// The sums of a piece before they are added to the votes: 16 rows of each warp at a time, kBlock + 1 words apart.
 constexpr uint32_t kSumStride = kBlock + 1;
 constexpr uint32_t kSumRows = 16;
 static_assert(kVoteWarps * kSumRows * kSumStride * sizeof(long long) <= kShared<1>);
@@ -65,7 +65,7 @@ __device__ void multiply(uint32_t four, int32_t fitness, uint32_t (&products)[kW
   if constexpr (kWords == 1) {
     products[0] = (raised * f + (128 - 128 * f) * 0x01010101u) ^ 0x80808080u;
   } else {
-    // 8192 higher.
+    // Both halves carry an offset of 8192, which is taken off below.
     const uint32_t offset = (8192 - 128 * f) * 0x00010001u;
     const uint32_t x = pick(raised, 0, 0x4140) * f + offset;
     const uint32_t y = pick(raised, 0, 0x4342) * f + offset;

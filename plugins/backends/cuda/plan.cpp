@@ -8,14 +8,14 @@
 namespace eggroll::cuda {
 namespace {
 
-// Two values of the same time may meet all the same at the op that makes one and is the last to read the other. A
-// linear makes its last outputs when it has read all its inputs: they may lie where inputs do. An op on channels may
-// put each result where the same channels of an input were.
+// Two values may share memory if one op reads the first for the last time and makes the second. A linear makes its last
+// outputs when it has read all its inputs, so they may lie where inputs do. An op on channels may put each result where
+// the same channels of an input were.
 struct ValueRequest : Request {
   size_t early;      // bytes of it that are made while inputs are still read
   bool by_channels;  // the op that makes it is one on channels
   bool to_channels;  // and the last that reads it
-  bool by_linear;    // likewise
+  bool by_linear;    // the op that makes it is a linear
   bool to_linear;
 
   size_t beside(size_t at, const ValueRequest& taken, size_t offset) const {

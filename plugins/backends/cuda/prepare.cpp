@@ -79,7 +79,7 @@ void Replica::read_votes_of(const std::vector<std::unique_ptr<Replica>>& replica
   votes_of_ = take(Area::kVotesOf, votes);
 }
 
-// Alike for all sessions, for it belongs to the kernel.
+// A property of the kernels: every session sets the same value.
 void Replica::allow_shared_memory() const {
   int bytes = 0;
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, own_.device), "describe itself");

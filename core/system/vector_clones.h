@@ -1,6 +1,6 @@
-// Loops that the compiler makes wide.
-#ifndef EGGROLL_SYSTEM_WIDE_H
-#define EGGROLL_SYSTEM_WIDE_H
+// Functions that the compiler makes twice, with and without AVX2.
+#ifndef EGGROLL_SYSTEM_VECTOR_CLONES_H
+#define EGGROLL_SYSTEM_VECTOR_CLONES_H
 
 // A function of which GCC makes one more for AVX2. Which of them runs is decided before the program begins. Both
 // compute the same: no multiplication is contracted with an addition. The sanitizers of addresses and threads cannot

@@ -1,6 +1,6 @@
 // Work on another thread.
-#ifndef EGGROLL_SYSTEM_BESIDE_H
-#define EGGROLL_SYSTEM_BESIDE_H
+#ifndef EGGROLL_SYSTEM_BACKGROUND_H
+#define EGGROLL_SYSTEM_BACKGROUND_H
 
 #include <future>
 #include <system_error>
