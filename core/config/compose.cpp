@@ -41,11 +41,6 @@ struct Option {
   std::vector<Part> parts;  // of an experiment, in place of values: in the order of its defaults list
 };
 
-bool exists(const ConfigSearch& search, const DefaultsEntry& choice) {
-  const std::vector<std::string> names = option_names(search, choice.group);
-  return std::find(names.begin(), names.end(), choice.option) != names.end();
-}
-
 // chain: the options that inherit from this one, outermost first.
 Option load_option(const ConfigSearch& search, const DefaultsEntry& choice, std::vector<std::string> chain = {}) {
   const auto& [group, name, source] = std::tie(choice.group, choice.option, choice.source);
@@ -66,7 +61,7 @@ Option load_option(const ConfigSearch& search, const DefaultsEntry& choice, std:
   for (const DefaultsEntry& entry : file.defaults) {
     if (entry.kind == EntryKind::kOption) {
       const Option inherited =
-          load_option(search, {EntryKind::kChoice, group, entry.option, entry.source, false, package}, chain);
+          load_option(search, {EntryKind::kChoice, group, entry.option, entry.source, package}, chain);
       overlay(option.values, inherited.values, package);
       option.parts.insert(option.parts.end(), inherited.parts.begin(), inherited.parts.end());
     } else if (group == kExperimentGroup) {
@@ -141,7 +136,7 @@ class Composer {
     const GroupKey key = parse_group_key(by.key, by.source);
     DefaultsEntry* entry = find(key);
     if (by.action == Override::Action::kDelete) return remove(by, entry);
-    const DefaultsEntry choice{EntryKind::kChoice, key.group, option_of(by), by.source, false, key.package};
+    const DefaultsEntry choice{EntryKind::kChoice, key.group, option_of(by), by.source, key.package};
     if (by.action == Override::Action::kAdd && entry != nullptr) {
       throw wrong(by.source, fmt::format("{} is chosen already ({}); write {}={}", by.key, entry->source.text(), by.key,
                                          *by.value));
@@ -206,14 +201,12 @@ class Composer {
     }
   }
 
-  bool is_absent(const DefaultsEntry& choice) const { return choice.optional && !exists(search_, choice); }
-  bool is_none(const DefaultsEntry& choice) const { return choice.option.empty() || is_absent(choice); }
+  static bool is_none(const DefaultsEntry& choice) { return choice.option.empty(); }
 
   void choose(const DefaultsEntry& choice) {
     DefaultsEntry* entry = find(key_of(choice));
     entry->option = choice.option;
     entry->source = choice.source;
-    entry->optional = choice.optional;
   }
   static void add(std::vector<DefaultsEntry>& list, const DefaultsEntry& choice) {
     DefaultsEntry entry = choice;
@@ -297,7 +290,7 @@ void note_absence(ConfigNode& config, const Override& choice) {
 
 }  // namespace
 
-ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& overrides, std::time_t now) {
+ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& overrides) {
   Composer composer(search);
   std::vector<Override> choices;
   std::vector<Override> changes;
@@ -317,7 +310,7 @@ ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& o
   ConfigNode config = composer.values();
   for (const Override& choice : choices) note_absence(config, choice);
   for (const Override& change : changes) apply_override(config, change);
-  return interpolate(config, now);
+  return interpolate(config);
 }
 
 }  // namespace eggroll

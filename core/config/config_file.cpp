@@ -1,7 +1,6 @@
 #include "config/config_file.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -22,25 +21,23 @@ using Kind = ConfigNode::Kind;
 
 constexpr const char* kSelfEntry = "_self_";
 constexpr const char* kOverrideWord = "override";
-constexpr const char* kOptionalWord = "optional";
 
-Error unknown_word(const Source& source, const std::string& word, const std::vector<std::string>& known) {
-  return wrong(source, fmt::format("unknown word '{}' in a defaults list, expected '{}'; correct or remove it", word,
-                                   fmt::join(known, "' or '")));
+Error unknown_word(const Source& source, const std::string& word, const std::string& known) {
+  return wrong(source,
+               fmt::format("unknown word '{}' in a defaults list, expected '{}'; correct or remove it", word, known));
 }
 
 DefaultsEntry bare_entry(const ConfigNode& node) {
   const std::string& word = node.text();
   if (word == kSelfEntry) return {DefaultsEntry::Kind::kSelf, "", "", node.source()};
   if (!word.starts_with('_')) return {DefaultsEntry::Kind::kOption, "", word, node.source()};
-  throw unknown_word(node.source(), word, {kSelfEntry});
+  throw unknown_word(node.source(), word, kSelfEntry);
 }
 
-// Reads `_global_`, `_group_` or a path; returns the path, nothing for _group_. of: what the place stands behind.
-std::optional<std::string> read_place(const std::string& place, const std::string& of, const Source& source) {
-  constexpr const char* kPlaces = "expected _global_, _group_ or a path such as a.b; correct it";
+// Reads `_global_` or a path; returns the path. of: what the place stands behind.
+std::string read_place(const std::string& place, const std::string& of, const Source& source) {
+  constexpr const char* kPlaces = "expected _global_ or a path such as a.b; correct it";
   if (place == "_global_") return "";
-  if (place == "_group_") return std::nullopt;
   if (place.starts_with('_')) {
     throw wrong(source, fmt::format("unknown place '{}' of '{}', {}", place, of, kPlaces));
   }
@@ -48,7 +45,7 @@ std::optional<std::string> read_place(const std::string& place, const std::strin
   throw wrong(source, fmt::format("'{}' needs one place, {}", of, kPlaces));
 }
 
-// [optional] [override] [/]group[@package]: option
+// [override] [/]group[@package]: option
 DefaultsEntry group_entry(const ConfigNode::Entry& entry) {
   const Source& source = entry.value.source();
   DefaultsEntry result{DefaultsEntry::Kind::kChoice, "", "", source};
@@ -56,13 +53,8 @@ DefaultsEntry group_entry(const ConfigNode::Entry& entry) {
   for (size_t space = rest.find(' '); space != std::string::npos; space = rest.find(' ')) {
     const std::string word = rest.substr(0, space);
     rest.erase(0, space + 1);
-    if (word == kOverrideWord) {
-      result.kind = DefaultsEntry::Kind::kOverride;
-    } else if (word == kOptionalWord) {
-      result.optional = true;
-    } else {
-      throw unknown_word(source, word, {kOverrideWord, kOptionalWord});
-    }
+    if (word != kOverrideWord) throw unknown_word(source, word, kOverrideWord);
+    result.kind = DefaultsEntry::Kind::kOverride;
   }
   // All groups are named from the top, as Hydra writes with a slash.
   if (rest.starts_with('/')) rest.erase(0, 1);
@@ -183,7 +175,7 @@ GroupKey parse_group_key(const std::string& text, const Source& source) {
   if (key.group == kExperimentGroup) {
     throw wrong(source, fmt::format("an experiment lies at the top, and has no other place; leave '@{}' out", place));
   }
-  key.package = read_place(place, text.substr(0, at + 1), source).value_or(GroupKey::default_package(key.group));
+  key.package = read_place(place, text.substr(0, at + 1), source);
   return key;
 }
 

@@ -31,7 +31,6 @@ struct DefaultsEntry {
   std::string group;
   std::string option;  // "" where the list has null: none, until one is chosen
   Source source;
-  bool optional = false;                              // an option that does not exist is left out
   std::optional<std::string> package = std::nullopt;  // of group@package; see GroupKey
 };
 
@@ -44,7 +43,7 @@ struct GroupKey {
   std::string place() const { return package.value_or(default_package(group)); }  // two with one place are one choice
 };
 
-// text: `group`, `group@a.b`, `group@_global_` or `group@_group_`. Throws Error at source.
+// text: `group`, `group@a.b` or `group@_global_`. Throws Error at source.
 GroupKey parse_group_key(const std::string& text, const Source& source);
 
 struct ConfigFile {

@@ -16,12 +16,8 @@ namespace {
 
 constexpr size_t kMostCombinations = 100000;
 
-bool matches_any(const std::string& name, const std::vector<std::string>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
-}
-
-std::vector<std::string> matching(const ConfigSearch& search, const Override& change, const Glob& glob) {
+std::vector<std::string> matching(const ConfigSearch& search, const Override& change,
+                                  const std::vector<std::string>& patterns) {
   const std::string group = parse_group_key(change.key, change.source).group;
   if (!is_group(search, group)) {
     throw change.wrong(fmt::format("glob() chooses options of a group, and {} is no group; list the values", group));
@@ -29,7 +25,10 @@ std::vector<std::string> matching(const ConfigSearch& search, const Override& ch
   const std::vector<std::string> names = option_names(search, group);
   std::vector<std::string> found;
   for (const std::string& name : names) {
-    if (matches_any(name, glob.patterns) && !matches_any(name, glob.excluded)) found.push_back(name);
+    const bool matches = std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+      return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+    });
+    if (matches) found.push_back(name);
   }
   if (!found.empty()) return found;
   throw change.wrong(fmt::format("glob() matches no option of {} (found: {}); correct the pattern", change.key,
@@ -40,13 +39,13 @@ std::vector<std::string> matching(const ConfigSearch& search, const Override& ch
 
 std::vector<std::string> each_value(const ConfigSearch& search, const std::string& text) {
   const Override change = parse_override(text);
-  if (!change.value || parse_extension(*change.value, change.source)) return {text};
+  if (!change.value) return {text};
   const OverrideValue value = parse_override_value(*change.value, change.source);
   if (!value.is_sweep) return {text};
   require_values(value, change.source);
   std::vector<ConfigNode> choices = value.choices;
-  if (value.glob) {
-    for (const std::string& name : matching(search, change, *value.glob)) choices.push_back({name, change.source});
+  if (!value.patterns.empty()) {
+    for (const std::string& name : matching(search, change, value.patterns)) choices.push_back({name, change.source});
   }
   std::vector<std::string> values;
   for (const ConfigNode& choice : choices) values.push_back(to_line(choice));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 
 #include "config/yaml.h"
 #include "eggroll/error.h"
@@ -16,8 +15,7 @@ namespace {
 using Kind = ConfigNode::Kind;
 
 constexpr std::string_view kOpen = "${";
-constexpr const char* kForms =
-    "${a.b} with a path from the top, ${.b} with one beside it, ${env:NAME} or ${now:%Y-%m-%d}";
+constexpr const char* kForms = "${a.b} with a path from the top, ${.b} with one beside it or ${env:NAME}";
 
 constexpr size_t kMostValues = 1000000;
 constexpr size_t kLongestText = 1000000;    // bytes
@@ -28,7 +26,7 @@ bool is_escaped(const std::string& text, size_t open) { return open > 0 && text[
 
 class Resolver {
  public:
-  Resolver(const ConfigNode& root, std::time_t now) : root_(root), now_(now) {}
+  explicit Resolver(const ConfigNode& root) : root_(root) {}
 
   ConfigNode resolve(const ConfigNode& node, const std::string& path) {
     if (references_ > 0 && ++values_ > kMostValues)
@@ -149,18 +147,6 @@ class Resolver {
     throw wrong(node, path, fmt::format("needs the environment variable '{}', which is not set; set it", variable));
   }
 
-  ConfigNode from_clock(const ConfigNode& node, const std::string& path, const std::string& form) const {
-    std::tm local{};
-    char text[256];
-    if (localtime_r(&now_, &local) == nullptr || std::strftime(text, sizeof text, form.c_str(), &local) == 0) {
-      throw wrong(node, path,
-                  fmt::format("holds the time format '{}', expected one for strftime such as %Y-%m-%d; "
-                              "correct it",
-                              form));
-    }
-    return {std::string(text), node.source()};
-  }
-
   // From the top: a path that begins with one dot lies beside the value, each further one a level higher.
   std::string absolute(const ConfigNode& node, const std::string& path, const std::string& name) const {
     if (name.front() != '.') return name;
@@ -179,11 +165,9 @@ class Resolver {
     // Hydra calls it oc.env.
     if (given.starts_with("env:") || given.starts_with("oc.env:"))
       return from_environment(node, path, given.substr(colon + 1));
-    if (given.starts_with("now:")) return from_clock(node, path, given.substr(colon + 1));
     if (colon != std::string::npos) {
       const std::string word = given.substr(0, colon);
-      throw wrong(node, path,
-                  fmt::format("holds '${{{}}}', expected {}{}", given, kForms, near_name(word, {"env", "now"})));
+      throw wrong(node, path, fmt::format("holds '${{{}}}', expected {}{}", given, kForms, near_name(word, {"env"})));
     }
     if (given.find_first_not_of('.') == std::string::npos || given.find_first_of("${ ") != std::string::npos ||
         given.back() == '.') {
@@ -218,7 +202,6 @@ class Resolver {
   }
 
   const ConfigNode& root_;
-  std::time_t now_;
   size_t references_ = 0;               // under way; an Error is the end of all
   size_t values_ = 0;                   // that references brought so far
   size_t text_ = 0;                     // bytes that they brought
@@ -237,6 +220,6 @@ bool is_interpolated(const ConfigNode& node) {
   return false;
 }
 
-ConfigNode interpolate(const ConfigNode& root, std::time_t now) { return Resolver(root, now).resolve(root, ""); }
+ConfigNode interpolate(const ConfigNode& root) { return Resolver(root).resolve(root, ""); }
 
 }  // namespace eggroll

@@ -45,16 +45,6 @@ void set(ConfigNode& root, const Override& change, const std::string& path, cons
   }
 }
 
-void extend(ConfigNode& root, const Override& change, const ConfigNode::List& appended) {
-  ConfigNode* node = root.find(change.key);
-  if (node == nullptr) throw change.wrong(missing_path(root, change.key));
-  if (node->kind() != Kind::kList) {
-    throw change.wrong(fmt::format("extend_list() appends to a list, and {} is {} ({}); give the value itself",
-                                   change.key, shown_value(*node), node->source().text()));
-  }
-  node->list().insert(node->list().end(), appended.begin(), appended.end());
-}
-
 // Where the path ends in an index of a list: the list, else null.
 ConfigNode* list_of(ConfigNode& root, const std::string& path) {
   ConfigNode* parent = root.find(split_path(path).first);
@@ -154,11 +144,7 @@ void apply_override(ConfigNode& root, const Override& change) {
   }
   switch (change.action) {
     case Override::Action::kSet:
-      if (const auto appended = parse_extension(*change.value, change.source)) {
-        extend(root, change, *appended);
-      } else {
-        set(root, change, change.key, parse_element(*change.value, change.source));
-      }
+      set(root, change, change.key, parse_element(*change.value, change.source));
       break;
     case Override::Action::kAdd:
       add(root, change, change.key, parse_element(*change.value, change.source));

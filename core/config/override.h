@@ -22,8 +22,7 @@ struct Override {
 // Throws Error where the text has none of these forms.
 Override parse_override(const std::string& text);
 
-// kSet: the key must exist and keep its kind as overlay() says; if the value is a map, so must each of its keys;
-// extend_list() appends to the list that is there. kAdd:
+// kSet: the key must exist and keep its kind as overlay() says; if the value is a map, so must each of its keys. kAdd:
 // the key must not exist, and in a list it must be the next index; maps on the way to it are made. kForce: sets or
 // adds, the keys of a map too, and may change the kind; a real without a fraction in place of an integer becomes an
 // integer. kDelete: the key must exist and, if a value is given, have that value.

@@ -1,13 +1,13 @@
 #include "config/value.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
-#include "config/value_cast.h"
-#include "config/value_order.h"
+#include "config/interpolate.h"
 #include "config/value_text.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
@@ -21,9 +21,8 @@ using Kind = ConfigNode::Kind;
 constexpr size_t kMostChoices = 100000;
 constexpr int kDeepest = 20;  // functions within each other
 
-constexpr const char* kExtension = "extend_list";
-const std::vector<std::string> kFunctions = {"int",  "float",    "str", "bool", "choice",  "range",
-                                             "glob", "interval", "tag", "sort", "shuffle", kExtension};
+const std::vector<std::string> kFunctions = {"int",   "float", "str",      "bool", "choice",
+                                             "range", "glob",  "interval", "tag"};
 
 struct Argument {
   std::string name;  // "" where it is given by its place
@@ -135,7 +134,7 @@ OverrideValue range(const std::string& text, const Source& source) {
 }
 
 std::vector<std::string> patterns_of(const std::string& text, const Source& source) {
-  const ConfigNode node = parse_element(text, source);
+  const ConfigNode node = parse_value(as_yaml(text), source);
   ConfigNode::List elements = {node};
   if (node.kind() == Kind::kList) elements = node.list();
   std::vector<std::string> patterns;
@@ -150,16 +149,15 @@ std::vector<std::string> patterns_of(const std::string& text, const Source& sour
 }
 
 OverrideValue glob(const std::string& text, const Source& source) {
-  Glob glob;
-  for (const Argument& argument : arguments_of("glob", text, {"exclude"}, source)) {
-    auto& patterns = argument.name.empty() ? glob.patterns : glob.excluded;
-    if (!patterns.empty()) throw wrong(source, "glob() has several patterns; write them as a list: glob([a*, b*])");
-    patterns = patterns_of(argument.text, source);
+  if (split_elements(text).size() > 1) {
+    throw wrong(source, fmt::format("glob() has several arguments ({}), expected one pattern or a list of them such as "
+                                    "[a*, b*]; correct it",
+                                    text));
   }
-  if (glob.patterns.empty()) throw wrong(source, "glob() has no pattern, expected one such as glob(*)");
   OverrideValue value;
   value.is_sweep = true;
-  value.glob = std::move(glob);
+  value.patterns = patterns_of(text, source);
+  if (value.patterns.empty()) throw wrong(source, "glob() has no pattern, expected one such as glob(*)");
   return value;
 }
 
@@ -223,51 +221,48 @@ OverrideValue cast_interval(const std::string& function, OverrideValue value, co
   return value;
 }
 
-// sort() and shuffle(): of a list, of a sweep, or of elements, which are a sweep then.
-OverrideValue in_order(const std::string& function, const std::string& text, const Source& source, int depth) {
-  const bool sorts = function == "sort";
-  const std::vector<std::string> names = {"list", "sweep", "reverse"};
-  std::vector<std::string> elements;
-  bool named = false;
-  bool reverse = false;
-  for (const Argument& argument :
-       arguments_of(function, text, {names.begin(), names.end() - (sorts ? 0 : 1)}, source)) {
-    if (argument.name == "reverse") {
-      const ConfigNode given = parse_element(argument.text, source);
-      if (given.kind() != Kind::kBoolean) {
-        throw wrong(source, fmt::format("sort() has {} as reverse, expected true or false", shown_value(given)));
-      }
-      reverse = given.boolean();
-      continue;
-    }
-    named = named || !argument.name.empty();
-    elements.push_back(argument.text);
+ConfigNode cast(const std::string& to, const ConfigNode& node, const Source& source) {
+  const Kind kind = node.kind();
+  if (is_interpolated(node)) {
+    throw wrong(
+        source,
+        fmt::format(
+            "{}() casts {}, expected a value without ${{...}}, because casts are applied first; remove the cast", to,
+            shown_value(node)));
   }
-  if (elements.empty()) throw wrong(source, "sort() has nothing to sort; write sort([3, 1, 2]) or sort(3, 1, 2)");
-  if (named && elements.size() > 1) {
-    throw wrong(source,
-                fmt::format("{}() has a 'list' or 'sweep' beside other values; write only one of them", function));
+  // Text is cast by what it would be without its quotes.
+  if (kind == Kind::kText && to != "str") {
+    const ConfigNode plain = plain_scalar(node.text(), source);
+    if (plain.kind() != Kind::kText) return cast(to, plain, source);
   }
-  OverrideValue value = parse_elements(elements, source, depth + 1);
-  require_values(value, source);
-  if (value.glob)
-    throw wrong(source, fmt::format("{}() has a glob(), whose options come by name; remove it", function));
-  ConfigNode::List& values =
-      !value.is_sweep && value.choices.front().kind() == Kind::kList ? value.choices.front().list() : value.choices;
-  sorts ? sort_values(values, reverse, source) : shuffle_values(values);
-  return value;
+  const bool is_scalar = kind != Kind::kNull && kind != Kind::kList && kind != Kind::kMap;
+  if (to == "str" && is_scalar) return {scalar_text(node), source};
+  if (to == "int") {
+    if (kind == Kind::kInteger) return node;
+    if (kind == Kind::kBoolean) return {int64_t{node.boolean()}, source};
+    const bool fits = kind == Kind::kReal && node.real() >= -0x1p63 && node.real() < 0x1p63;
+    if (fits) return {static_cast<int64_t>(node.real()), source};
+  }
+  if (to == "float") {
+    if (kind == Kind::kReal) return node;
+    if (kind == Kind::kInteger) return {static_cast<double>(node.integer()), source};
+    if (kind == Kind::kBoolean) return {node.boolean() ? 1.0 : 0.0, source};
+  }
+  if (to == "bool") {
+    if (kind == Kind::kBoolean) return node;
+    if (kind == Kind::kInteger) return {node.integer() != 0, source};
+    if (kind == Kind::kReal) return {node.real() != 0.0, source};
+  }
+  throw wrong(source, fmt::format("{0}() casts {1}, expected one value that {0}() can convert; correct it", to,
+                                  shown_value(node)));
 }
 
-struct Call {
-  std::string function;
-  std::string inside;  // of its parentheses
-};
-
-Call read_call(const std::string& text, const Source& source) {
+OverrideValue call(const std::string& text, const Source& source, int depth) {
+  if (depth == kDeepest) throw wrong(source, "too many nested functions; remove some");
   const std::string function = text.substr(0, word_length(text));
   if (std::find(kFunctions.begin(), kFunctions.end(), function) == kFunctions.end()) {
-    throw wrong(source,
-                fmt::format("unknown function '{}'{}; put text in quotes", function, suggestion(function, kFunctions)));
+    throw wrong(source, fmt::format("unknown function '{}', expected one of {}; correct it, or put text in quotes",
+                                    function, fmt::join(kFunctions, ", ")));
   }
   std::optional<size_t> closed;
   element_length(text, &closed);
@@ -278,21 +273,10 @@ Call read_call(const std::string& text, const Source& source) {
   }
   const std::string inside = trimmed_value(text.substr(function.size() + 1, text.size() - function.size() - 2));
   if (inside.empty()) throw wrong(source, fmt::format("{}() is empty, expected a value in it; give one", function));
-  return {function, inside};
-}
-
-OverrideValue call(const std::string& text, const Source& source, int depth) {
-  if (depth == kDeepest) throw wrong(source, "too many nested functions; remove some");
-  const auto [function, inside] = read_call(text, source);
   if (function == "range") return range(inside, source);
   if (function == "glob") return glob(inside, source);
   if (function == "interval") return interval(inside, source);
   if (function == "tag") return tag(inside, source, depth);
-  if (function == "sort" || function == "shuffle") return in_order(function, inside, source, depth);
-  if (function == kExtension) {
-    throw wrong(source, fmt::format("{0}() appends to a list, expected it alone and behind a key; write key={0}({1})",
-                                    function, inside));
-  }
   OverrideValue value = parse_elements(split_elements(inside), source, depth + 1);
   if (function == "choice") {
     require_values(value, source);
@@ -300,7 +284,9 @@ OverrideValue call(const std::string& text, const Source& source, int depth) {
     return value;
   }
   if (value.interval) return cast_interval(function, std::move(value), source);
-  if (value.glob) throw wrong(source, fmt::format("{}() casts a glob(), expected values; remove the cast", function));
+  if (!value.patterns.empty()) {
+    throw wrong(source, fmt::format("{}() casts a glob(), expected values; remove the cast", function));
+  }
   for (ConfigNode& choice : value.choices) choice = cast(function, choice, source);
   return value;
 }
@@ -338,15 +324,6 @@ void require_values(const OverrideValue& value, const Source& source) {
   throw wrong(source,
               "an interval, expected values, because only a search draws from intervals; list them, or put it "
               "into sweep.search.params");
-}
-
-std::optional<ConfigNode::List> parse_extension(const std::string& text, const Source& source) {
-  const std::string call = trimmed(text);
-  if (!is_call(call) || call.substr(0, word_length(call)) != kExtension) return std::nullopt;
-  ConfigNode::List values;
-  for (const std::string& element : split_elements(read_call(call, source).inside))
-    values.push_back(parse_element(element, source));
-  return values;
 }
 
 ConfigNode parse_element(const std::string& text, const Source& source) {

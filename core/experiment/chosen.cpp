@@ -40,8 +40,6 @@ Chosen::Chosen(const ConfigSearch& search, const std::vector<std::string>& overr
     const Override change = parse_override(text);
     if (change.action == Override::Action::kDelete) {
       values_.erase(change.key);
-    } else if (parse_extension(*change.value, change.source)) {
-      throw change.wrong("a sweep compares whole values with its axes; write the whole list in place of extend_list()");
     } else {
       set(change.key, parse_element(*change.value, change.source));
     }

@@ -42,7 +42,9 @@ struct Condition {
     }
     const OverrideValue value = parse_override_value(*read.value, source);
     require_values(value, source);
-    if (value.glob) throw wrong(source, "a condition has a glob(), expected a list of values; write key=value,value");
+    if (!value.patterns.empty()) {
+      throw wrong(source, "a condition has a glob(), expected a list of values; write key=value,value");
+    }
     key = read.key;
     values = value.choices;
   }

@@ -68,7 +68,7 @@ SearchParam read_param(const ConfigNode& item, const std::string& text, const Co
   param.text = text;
   const OverrideValue value = parse_override_value(*read.value, read.source);
   param.interval = value.interval;
-  param.ordered = param.interval || (!value.glob && are_ascending(value.choices));
+  param.ordered = param.interval || (value.patterns.empty() && are_ascending(value.choices));
   if (param.interval) {
     require_room(*param.interval);
     return param;

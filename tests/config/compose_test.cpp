@@ -138,8 +138,8 @@ TEST_F(ComposeTest, AnAddedGroupAndAnExperimentWinInTheOrderOfTheList) {
   EXPECT_EQ(layers({"experiment=deep", "+without=depth"}), 0);
 }
 
-TEST_F(ComposeTest, AnOptionalOptionMayBeMissingAndNullIsNone) {
-  write("configs/config.yaml", "defaults: [{optional model: none}, {optional absent: x}, {dataset: null}]\na: 1\n");
+TEST_F(ComposeTest, AChoiceOfNullIsNone) {
+  write("configs/config.yaml", "defaults: [{model: null}, {dataset: null}]\na: 1\n");
   EXPECT_EQ(json_of(composed()), R"({"a":1})");
   EXPECT_EQ(composed({"model=gru", "dataset=text"}).at("model.width").integer(), 64);
   EXPECT_EQ(composed({"dataset=text"}).at("dataset.name").text(), "text");
@@ -154,8 +154,6 @@ TEST_F(ComposeTest, APackageSaysWhereAnOptionsValuesGo) {
   EXPECT_EQ(composed().find("backend"), nullptr);
   write("configs/backend/reference.yaml", "# @package model.hidden\nx: 1\n");
   EXPECT_EQ(composed().at("model.hidden.x").integer(), 1);
-  write("configs/backend/reference.yaml", "# @package _group_\nx: 1\n");
-  EXPECT_EQ(composed().at("backend.x").integer(), 1);
   write("experiments/x.yaml", "# @package _global_\nname: there\n");
   EXPECT_EQ(composed({"experiment=x"}).at("name").text(), "there");
 }

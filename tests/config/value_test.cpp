@@ -30,6 +30,9 @@ TEST(Value, FunctionsNestNoDeeperThanTheStackAllows) {
               parse_override_value(deep + "1" + std::string(30000, ')'), {"here", 0});
             }),
             "here: too many nested functions; remove some");
+  std::string globs;
+  for (int i = 0; i < 30000; ++i) globs += "glob(";
+  EXPECT_EQ(parse_override_value(globs + "x" + std::string(30000, ')'), {}).patterns.size(), 1U);
 }
 
 class ExpandTest : public ConfigFolderTest {};

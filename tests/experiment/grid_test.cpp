@@ -169,13 +169,6 @@ TEST_F(GridTest, AClaimMaySpeakOfWhatTheCommandLineLeavesOut) {
   EXPECT_EQ(grid(lines, {"a=1"}).claims.size(), 1U);
 }
 
-TEST_F(GridTest, TheCommandLineSetsWholeValues) {
-  EXPECT_EQ(
-      refusal("  product: [a=1]\n", {"b=extend_list(2)"}),
-      "command line 'b=extend_list(2)': a sweep compares whole values with its axes; write the whole list in place "
-      "of extend_list()");
-}
-
 TEST_F(GridTest, APartOfAnAxisCannotBeSet) {
   EXPECT_EQ(refusal("  product: [\"a={b: 1}\"]\n", {"a.b=2"}),
             "grid.yaml:3: a is an axis and the command line sets a.b, a part of it; set all of a");

@@ -22,12 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       for (size_t i = 0; i < value.choices.size() && i < 10; ++i) require_printable(value.choices[i]);
     });
   }
-  succeeds([&] { require_printable(compose(search, overrides, 0)); });
+  succeeds([&] { require_printable(compose(search, overrides)); });
   succeeds([&] {
     const auto runs = expand_sweeps(search, overrides);
     if (runs.front() == overrides) return;
     for (size_t i = 0; i < runs.size() && i < 3; ++i) {
-      succeeds([&] { require_printable(compose(search, runs[i], 0)); });
+      succeeds([&] { require_printable(compose(search, runs[i])); });
     }
   });
   return 0;

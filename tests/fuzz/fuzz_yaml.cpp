@@ -26,7 +26,7 @@ class Scratch {
 
   ConfigNode composed(const std::string& text) const {
     std::ofstream(folder_ / "experiments/fuzz.yaml", std::ios::binary) << text;
-    return compose({{folder_ / "configs"}}, {"experiment=fuzz"}, 0);
+    return compose({{folder_ / "configs"}}, {"experiment=fuzz"});
   }
 
  private:

@@ -19,7 +19,7 @@ using Kind = ConfigNode::Kind;
 
 bool has_several(const std::string& text) {
   const Override change = parse_override(text);
-  if (!change.value || parse_extension(*change.value, change.source)) return false;
+  if (!change.value) return false;
   return parse_override_value(*change.value, change.source).is_sweep;
 }
 
