@@ -50,13 +50,6 @@ TEST_F(CliTest, AnUnknownOptionGetsASuggestion) {
   expect_one_sentence(eggroll({"run", "--config-dri", "x"}), {"did you mean '--config-dir'?", "eggroll run --help"});
   expect_one_sentence(eggroll({"--versoin"}), {"unknown option '--versoin'", "did you mean '--version'?"});
   expect_one_sentence(eggroll({"eval", "x", "--frobnicate"}), {"unknown option '--frobnicate' (see eggroll eval"});
-  // As Hydra has them.
-  expect_one_sentence(eggroll({"run", "--cfg", "job"}), {"unknown option '--cfg'", "use eggroll config"});
-  expect_one_sentence(eggroll({"run", "--config-name", "mine"}), {"use experiment=NAME"});
-  for (const char* option : {"--dry-run", "-n"}) {
-    expect_one_sentence(eggroll({"run", option}), {"unknown option '" + std::string(option) + "'; use eggroll config"});
-  }
-  expect_one_sentence(eggroll({"plan", "experiment=count"}), {"unknown command 'plan'; did you mean 'points'?"});
 }
 
 TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {

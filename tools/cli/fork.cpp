@@ -6,7 +6,6 @@
 
 #include "cli/begin_run.h"
 #include "cli/runs.h"
-#include "cli/several_values.h"
 #include "cli/terminal.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
@@ -151,7 +150,7 @@ int fork_command(const HostOptions& host, const ForkArguments& arguments, const 
   overrides.insert(overrides.end(), changes.begin(), changes.end());
   overrides.push_back("init.from=" + text_value(absolute_path(folder.path.string()) + "@" + named.checkpoint));
   overrides.emplace_back("init.continue=true");
-  require_one_value_each(config_search(host), overrides, Takes::kRun);
+  require_one_value_each(config_search(host), overrides);
   return begin_run(host, overrides, command_line, show_monitor, [&](const ConfigNode& config) {
     std::vector<fs::path> allowed = arguments.plugins;
     for (const PluginFolder& own : plugin_folders_of(config)) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "config/override.h"
 #include "config/yaml.h"
 #include "data/tokens.h"
 #include "eggroll/error.h"
@@ -25,6 +26,18 @@ std::string heading_comment(const fs::path& file) {
   std::string comment;
   for (std::string line; std::getline(lines, line) && line.starts_with('#');) comment += line + "\n";
   return comment;
+}
+
+void require_one_value_each(const ConfigSearch& search, const std::vector<std::string>& overrides,
+                            const std::string& first) {
+  const std::vector<std::string> single = expand_sweeps(search, overrides).front();
+  const auto several = std::mismatch(overrides.begin(), overrides.end(), single.begin()).first;
+  if (several == overrides.end()) return;
+  compose(search, single);
+  throw parse_override(*several).wrong(fmt::format(
+      "several values, expected one; {}write one of them, a list as [a, b], or text in quotes that the shell keeps: "
+      "'key=\"a, b\"'",
+      first));
 }
 
 fs::path executable_folder() { return executable_path().parent_path(); }

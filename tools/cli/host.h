@@ -21,6 +21,11 @@ struct HostOptions {
 // if none has a config.yaml.
 ConfigSearch config_search(const HostOptions& options);
 
+// Throws Error if an override has several values. Its sentence begins its cures with `first`; what is wrong with one of
+// the values too is said instead.
+void require_one_value_each(const ConfigSearch& search, const std::vector<std::string>& overrides,
+                            const std::string& first = "");
+
 // Finds, checks and probes plugins: the configuration's plugins.path, EGGROLL_PLUGIN_PATH, beside the executable.
 Registry find_plugins(const ConfigNode& config);
 

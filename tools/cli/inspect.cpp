@@ -5,7 +5,6 @@
 
 #include "cli/commands.h"
 #include "cli/runs.h"
-#include "cli/several_values.h"
 #include "config/yaml.h"
 #include "eggroll/sites.h"
 #include "experiment/launcher.h"
@@ -68,7 +67,7 @@ void check_config(const ConfigNode& config) {
 
 int show_command(const HostOptions& host, const Overrides& overrides) {
   const ConfigSearch search = config_search(host);
-  require_one_value_each(search, overrides, Takes::kRun);
+  require_one_value_each(search, overrides);
   const ConfigNode config = compose(search, overrides);
   if (const ConfigNode* const sweep = config.find("sweep")) {
     throw wrong(sweep->source(), "the experiment is a sweep; show one point with ~sweep and a value for each axis");
@@ -87,7 +86,7 @@ int show_command(const HostOptions& host, const Overrides& overrides) {
 
 int config_command(const HostOptions& host, const Overrides& overrides) {
   const ConfigSearch search = config_search(host);
-  require_one_value_each(search, overrides, Takes::kEither);
+  require_one_value_each(search, overrides);
   ConfigNode config = compose(search, overrides);
   fmt::print("{}", to_yaml(config, true));
   if (config.find("sweep") != nullptr) {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "eggroll/suggest.h"
 
@@ -29,43 +28,16 @@ std::string command_in(const std::vector<std::string>& command_line) {
   return "";
 }
 
-struct OtherName {
-  const char* there;
-  const char* here;
-};
-// What users of Hydra and of make write.
-constexpr std::array<OtherName, 11> kOtherNames = {{{"--cfg", "eggroll config"},
-                                                    {"-c", "eggroll config"},
-                                                    {"--dry-run", "eggroll config"},
-                                                    {"-n", "eggroll config"},
-                                                    {"--resolve", "eggroll config"},
-                                                    {"--info", "eggroll config"},
-                                                    {"-i", "eggroll config"},
-                                                    {"--hydra-help", "eggroll keys"},
-                                                    {"--config-path", "eggroll --config-dir DIR"},
-                                                    {"-cp", "eggroll --config-dir DIR"},
-                                                    {"--config-name", "experiment=NAME"}}};
-// What other programs call our commands.
-constexpr std::array<OtherName, 3> kOtherCommands = {{{"list", "ls"}, {"plan", "points"}, {"train", "run"}}};
-
 Error unknown_option(const CLI::App& app, const CLI::App& command, const std::string& word) {
   const std::string option = word.substr(0, word.find('='));
-  const auto other =
-      std::find_if(kOtherNames.begin(), kOtherNames.end(), [&](const OtherName& name) { return option == name.there; });
-  std::string hint;
-  if (other != kOtherNames.end()) {
-    hint = fmt::format("; use {}", other->here);
-  } else {
-    std::vector<std::string> known;
-    for (const CLI::App* each : {&command, &app}) {
-      for (const CLI::Option* of_it : each->get_options()) {
-        if (!of_it->get_lnames().empty()) known.push_back("--" + of_it->get_lnames().front());
-      }
+  std::vector<std::string> known;
+  for (const CLI::App* each : {&command, &app}) {
+    for (const CLI::Option* of_it : each->get_options()) {
+      if (!of_it->get_lnames().empty()) known.push_back("--" + of_it->get_lnames().front());
     }
-    hint = near_name(option, known);
   }
   const std::string name = &command == &app ? "" : command.get_name() + " ";
-  return Error(fmt::format("unknown option '{}'{} (see eggroll {}--help)", option, hint, name));
+  return Error(fmt::format("unknown option '{}'{} (see eggroll {}--help)", option, near_name(option, known), name));
 }
 
 }  // namespace
@@ -74,11 +46,7 @@ const CLI::App& command_named(const CLI::App& app, const std::string& name) {
   for (const CLI::App* sub : app.get_subcommands({})) {
     if (sub->get_name() == name) return *sub;
   }
-  std::string hint = suggestion(name, command_names(app));
-  for (const OtherName& other : kOtherCommands) {
-    if (name == other.there) hint = fmt::format("; did you mean '{}'?", other.here);
-  }
-  throw Error(fmt::format("unknown command '{}'{} (see eggroll --help)", name, hint));
+  throw Error(fmt::format("unknown command '{}'{} (see eggroll --help)", name, suggestion(name, command_names(app))));
 }
 
 Error misused(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& command_line) {

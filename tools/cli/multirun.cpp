@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "cli/begin_run.h"
 #include "cli/commands.h"
 #include "cli/stops.h"
 #include "cli/terminal.h"
@@ -55,7 +56,7 @@ int multirun_command(const HostOptions& host, const Overrides& overrides, bool s
   require_no_launcher("run --multirun");
   const ConfigSearch search = config_search(host);
   const std::vector<Overrides> combinations = expand_sweeps(search, overrides);
-  for (const Overrides& combination : combinations) compose(search, combination);
+  for (const Overrides& combination : combinations) require_no_sweep(compose(search, combination));
   outlive_reader();
   // The terminal sends Ctrl-C to the run too, which saves and says so.
   std::signal(SIGINT, SIG_IGN);

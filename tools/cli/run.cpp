@@ -14,7 +14,6 @@
 #include "cli/begin_run.h"
 #include "cli/commands.h"
 #include "cli/runs.h"
-#include "cli/several_values.h"
 #include "cli/stops.h"
 #include "cli/terminal.h"
 #include "config/yaml.h"
@@ -266,16 +265,20 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
 
 }  // namespace
 
+void require_no_sweep(const ConfigNode& config) {
+  const ConfigNode* const sweep = config.find("sweep");
+  if (sweep == nullptr) return;
+  throw wrong(
+      sweep->source(),
+      "the experiment is a sweep; run it with eggroll sweep, or run one point with ~sweep and a value for each axis");
+}
+
 int begin_run(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
               bool show_monitor, const std::function<Registry(const ConfigNode&)>& registry_of) {
   const ConfigSearch search = config_search(host);
-  require_one_value_each(search, overrides, Takes::kRuns);
+  require_one_value_each(search, overrides, "add --multirun to run each, or ");
   ConfigNode config = compose(search, overrides);
-  if (config.find("sweep") != nullptr) {
-    throw wrong(
-        config.at("sweep").source(),
-        "the experiment is a sweep; run it with eggroll sweep, or run one point with ~sweep and a value for each axis");
-  }
+  require_no_sweep(config);
   for (const std::string& text : overrides) {
     if (!is_of_launcher(text)) continue;
     throw Error(

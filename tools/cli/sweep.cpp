@@ -10,7 +10,6 @@
 #include "cli/launch.h"
 #include "cli/point_text.h"
 #include "cli/runs.h"
-#include "cli/several_values.h"
 #include "cli/stops.h"
 #include "cli/sweep_view.h"
 #include "cli/terminal.h"
@@ -34,6 +33,9 @@ using nlohmann::ordered_json;
 
 constexpr int kPointsLeft = 3;     // the exit code where points did not end, none failed and nobody stopped the sweep
 constexpr size_t kLeastWhat = 16;  // characters of what a point is, however narrow the terminal
+
+// The first cure for several values of a key.
+constexpr const char* kAsAxis = "put them into sweep.product, sweep.seeds or sweep.search.params to try each, or ";
 
 // Throws Error if a point could not run. It says each reason once, with the first point that has it.
 void require_runnable(const Sweep& sweep, const std::vector<PointCheck>& checks) {
@@ -243,7 +245,7 @@ int show_points(const Sweep& sweep, bool json, const ordered_json& search = null
 
 int points_command(const HostOptions& host, const Overrides& overrides, bool json) {
   const ConfigSearch search = config_search(host);
-  require_one_value_each(search, overrides, Takes::kSweep);
+  require_one_value_each(search, overrides, kAsAxis);
   if (!is_search(compose(search, overrides))) return show_points(compose_sweep(search, overrides, existing_run), json);
   const Search rounds(search, overrides, existing_run);
   const std::string folder = rounds.folder().string();
@@ -357,7 +359,7 @@ int stopped_by_signal() {
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
   require_no_launcher("a sweep");
   const ConfigSearch search = config_search(host);
-  require_one_value_each(search, overrides, Takes::kSweep);
+  require_one_value_each(search, overrides, kAsAxis);
   if (is_search(compose(search, overrides))) return search_command(search, overrides, arguments);
   Sweep sweep = compose_sweep(search, overrides, existing_run);
   Launch launch = open_launch(sweep, arguments, sweep.folder / "plugins");
