@@ -13,8 +13,9 @@ namespace eggroll {
 // Throws Error if the configuration is that of a sweep.
 void require_no_sweep(const ConfigNode& config);
 
-// Composes a run and trains it. registry_of: finds the plugins for the composed configuration. Returns the exit code.
-int begin_run(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
+// Trains the run that was composed of these overrides. registry_of: finds the plugins for its configuration. Returns
+// the exit code.
+int begin_run(ConfigNode config, const Overrides& overrides, const std::vector<std::string>& command_line,
               bool show_monitor, const std::function<Registry(const ConfigNode&)>& registry_of);
 
 }  // namespace eggroll

@@ -1,162 +1,27 @@
 // eggroll fork.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
+#include "train/fork.h"
 
 #include "cli/begin_run.h"
 #include "cli/runs.h"
+
 #include "cli/terminal.h"
-#include "config/yaml.h"
-#include "eggroll/error.h"
-#include "system/files.h"
-#include "system/text.h"
 #include "train/beginning.h"
-#include "train/identity.h"
-#include "train/received.h"
 
 namespace eggroll {
-namespace fs = std::filesystem;
-namespace {
-
-constexpr size_t kShown = 300;  // bytes of what a record says
-
-bool is_of_init(const std::string& override_text) { return sets(override_text, "init"); }
-
-// The folders of configuration that the run was begun with, as options.
-std::string config_dirs_of(const RunRecord& record) {
-  constexpr const char* kOption = "--config-dir";
-  std::string options;
-  for (size_t i = 1; i < record.command_line.size(); ++i) {
-    const std::string& word = record.command_line[i];
-    if (word.starts_with(std::string(kOption) + "=")) options += " " + shell_word(word);
-    if (word != kOption || i + 1 == record.command_line.size()) continue;
-    options += fmt::format(" {} {}", kOption, shell_word(record.command_line[i + 1]));
-  }
-  return options;
-}
-
-Error not_composed(const RunFolder& folder, const std::string& reason) {
-  const std::string began = config_dirs_of(read_record(folder.record()));
-  return Error(
-      fmt::format("the settings of the run in {} cannot be composed again: {}; give the folder of its "
-                  "configuration with --config-dir DIR{}",
-                  folder.path.string(), reason, began.empty() ? "" : fmt::format(" (it began with{})", began)));
-}
-
-// The configuration of these overrides, most of them the run's. An option of the user's own needs its folder again.
-ConfigNode compose_again(const HostOptions& host, const RunFolder& folder, const Overrides& overrides) try {
-  return compose(config_search(host), overrides);
-} catch (const Error& error) {
-  throw not_composed(folder, error.what());
-}
-
-// Text as an override's value, in which ${ stands for itself.
-std::string text_value(const std::string& text) {
-  std::string plain;
-  for (const char c : text) {
-    if (c == '{' && plain.ends_with('$'))
-      plain += "${";
-    else
-      plain += c;
-  }
-  return to_line(ConfigNode(plain, {}));
-}
-
-// Refuses a record whose map or package reaches what belongs to the user's machine.
-void require_own_machine(const HostOptions& host, const RunFolder& folder, const ReceivedOverrides& received,
-                         const std::string& from) {
-  if (received.unclear.empty()) return;
-  Overrides clear = received.kept;
-  std::erase_if(clear, [&](const std::string& text) {
-    return std::find(received.unclear.begin(), received.unclear.end(), text) != received.unclear.end();
-  });
-  if (machine_settings(compose_again(host, folder, received.kept)) ==
-      machine_settings(compose_again(host, folder, clear))) {
-    return;
-  }
-  throw Error(
-      fmt::format("the record of the run in {} sets one of {} by '{}', and what is loaded, what is started and where "
-                  "results go come from your own settings alone; give all of the run's: eggroll run init.from={} "
-                  "init.continue=true KEY=VALUE...",
-                  folder.path.string(), fmt::join(kMachineKeys, ", "),
-                  one_line(fmt::format("{}", fmt::join(received.unclear, " ")), kShown), from));
-}
-
-// What the run in the folder was composed of, its files by absolute paths, but for what it began with and for what
-// belongs to the user's machine.
-Overrides overrides_of(const HostOptions& host, const RunFolder& folder, const std::string& from) {
-  ReceivedOverrides received;
-  try {
-    received = sort_received(read_record(folder.record()).overrides);
-  } catch (const Error& error) {
-    throw not_composed(folder, error.what());
-  }
-  std::erase_if(received.kept, is_of_init);
-  require_own_machine(host, folder, received, from);
-  for (const std::string& text : received.left) {
-    say(fmt::format("the other run's '{}' is left behind, because it is of your machine; name it to keep it\n",
-                    one_line(text, kShown)));
-  }
-  Overrides overrides = std::move(received.kept);
-  const ConfigNode config = run_config(folder);
-  for (const std::string& key : kDataFiles) {
-    const ConfigNode* file = config.find("dataset." + key);
-    if (file == nullptr || file->kind() != ConfigNode::Kind::kText) continue;
-    overrides.push_back(fmt::format("dataset.{}={}", key, text_value(file->text())));
-  }
-  ConfigNode composed = compose_again(host, folder, overrides);
-  erase_launcher(composed);
-  ConfigNode* init = composed.find("init");
-  const ConfigNode* own = config.find("init");
-  if (init != nullptr && own != nullptr) *init = *own;
-  if (run_hash(with_absolute_paths(std::move(composed))) != run_hash(config)) {
-    throw Error(
-        fmt::format("the configuration files have changed since the run in {} began, so that its settings cannot "
-                    "be composed again; give all of them: eggroll run init.from={} init.continue=true "
-                    "KEY=VALUE...",
-                    folder.path.string(), from));
-  }
-  return overrides;
-}
-
-// They may be what ended the other run, and would end its fork at once.
-void leave_stop_rules(const ConfigNode& config, Overrides& overrides) {
-  const ConfigNode* stop = config.find("stop");
-  if (stop == nullptr || stop->kind() != ConfigNode::Kind::kMap) return;
-  std::string left;
-  for (const ConfigNode::Entry& rule : stop->map()) {
-    if (rule.value.kind() == ConfigNode::Kind::kNull) continue;
-    overrides.push_back(fmt::format("stop.{}=null", rule.key));
-    left += fmt::format("{}stop.{}={}", left.empty() ? "" : ", ", rule.key, to_line(rule.value));
-  }
-  if (!left.empty())
-    say_line(fmt::format("the other run's stop rules are left behind ({}); name them to keep them", left));
-}
-
-}  // namespace
 
 int fork_command(const HostOptions& host, const ForkArguments& arguments, const Overrides& changes,
                  const std::vector<std::string>& command_line, bool show_monitor) {
-  const NamedCheckpoint named = split_name(arguments.from);
-  const RunFolder folder = existing_run(named.run);
-  for (const std::string& text : changes) {
-    if (!is_of_init(text)) continue;
-    throw Error(fmt::format("'{}' is for eggroll run, and eggroll fork sets init itself; leave it out", text));
-  }
-  Overrides overrides = overrides_of(host, folder, arguments.from);
-  const ConfigNode of_run = run_config(folder);
-  leave_stop_rules(of_run, overrides);
-  overrides.insert(overrides.end(), changes.begin(), changes.end());
-  overrides.push_back("init.from=" + text_value(absolute_path(folder.path.string()) + "@" + named.checkpoint));
-  overrides.emplace_back("init.continue=true");
+  const RunFolder folder = existing_run(split_name(arguments.from).run);
+  const Forked run{folder, run_config(folder), arguments.from};
+  const auto composed = [&](const Overrides& overrides) { return compose(config_search(host), overrides); };
+  const Overrides overrides = fork_overrides(run, changes, {composed, say_line});
   require_one_value_each(config_search(host), overrides);
-  return begin_run(host, overrides, command_line, show_monitor, [&](const ConfigNode& config) {
-    std::vector<fs::path> allowed = arguments.plugins;
+  return begin_run(composed(overrides), overrides, command_line, show_monitor, [&](const ConfigNode& config) {
+    std::vector<std::filesystem::path> allowed = arguments.plugins;
     for (const PluginFolder& own : plugin_folders_of(config)) {
       if (own.origin == "plugins.path") allowed.push_back(own.path);
     }
-    return find_plugins_of_run(of_run, allowed);
+    return find_plugins_of_run(run.config, allowed);
   });
 }
 

@@ -273,11 +273,8 @@ void require_no_sweep(const ConfigNode& config) {
       "the experiment is a sweep; run it with eggroll sweep, or run one point with ~sweep and a value for each axis");
 }
 
-int begin_run(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
+int begin_run(ConfigNode config, const Overrides& overrides, const std::vector<std::string>& command_line,
               bool show_monitor, const std::function<Registry(const ConfigNode&)>& registry_of) {
-  const ConfigSearch search = config_search(host);
-  require_one_value_each(search, overrides, "add --multirun to run each, or ");
-  ConfigNode config = compose(search, overrides);
   require_no_sweep(config);
   for (const std::string& text : overrides) {
     if (!is_of_launcher(text)) continue;
@@ -299,7 +296,9 @@ int begin_run(const HostOptions& host, const Overrides& overrides, const std::ve
 
 int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
                 bool show_monitor) {
-  return begin_run(host, overrides, command_line, show_monitor, find_plugins);
+  const ConfigSearch search = config_search(host);
+  require_one_value_each(search, overrides, Takes::kRuns);
+  return begin_run(compose(search, overrides), overrides, command_line, show_monitor, find_plugins);
 }
 
 namespace {
