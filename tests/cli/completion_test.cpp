@@ -80,6 +80,9 @@ TEST_F(CompletionTest, OffersCommandsOptionsGroupsAndKeys) {
   EXPECT_THAT(completed({"eval", "x", "--checkpoint", "b"}), ElementsAre("best"));
   EXPECT_THAT(completed({"ls", "status=f"}), ElementsAre("status=failed"));
   EXPECT_THAT(completed({"new", "m"}), ElementsAre("model"));
+  EXPECT_THAT(completed({"fork", "x", "train.st"}), ElementsAre("train.steps="));
+  // The command takes no more words.
+  EXPECT_THAT(completed({"help", "run", ""}), IsEmpty());
   EXPECT_THAT(completed({"--config-dir", EGGROLL_SOURCE_DIR "/configs", "run", "noise=c"}),
               ElementsAre("noise=counter"));
   // Files are the shell's.

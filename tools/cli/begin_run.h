@@ -1,4 +1,4 @@
-// What eggroll run and eggroll fork share.
+// What eggroll run shares with eggroll fork, and has in a file of its own.
 #ifndef EGGROLL_CLI_BEGIN_RUN_H
 #define EGGROLL_CLI_BEGIN_RUN_H
 
@@ -6,17 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.h"
+#include "cli/host.h"
 
 namespace eggroll {
 
 // Throws Error if the configuration is that of a sweep.
 void require_no_sweep(const ConfigNode& config);
 
-// Trains the run that was composed of these overrides. registry_of: finds the plugins for its configuration. Returns
-// the exit code.
+// Trains the run that was composed of these overrides. registry_of: finds the plugins for its configuration.
+// show_monitor: prints each look of the monitor; if monitor.every is 0, there is one at every held-out evaluation.
+// Returns the exit code.
 int begin_run(ConfigNode config, const Overrides& overrides, const std::vector<std::string>& command_line,
               bool show_monitor, const std::function<Registry(const ConfigNode&)>& registry_of);
+
+// eggroll run --multirun. All are composed before the first begins; one that fails does not stop the others.
+int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor);
 
 }  // namespace eggroll
 

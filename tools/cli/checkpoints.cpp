@@ -54,7 +54,11 @@ std::optional<Vocabulary> vocabulary_of(const ConfigNode& config, const RunFolde
   return vocabulary;
 }
 
-}  // namespace
+struct ReplayArguments {
+  fs::path run;
+  std::vector<fs::path> plugins;
+  uint64_t steps = 0;  // 0: all
+};
 
 int replay_command(const ReplayArguments& arguments) {
   const RunFolder folder = existing_run(arguments.run);
@@ -85,6 +89,18 @@ int replay_command(const ReplayArguments& arguments) {
   say_line("equal to the checkpoint " + newest->string());
   return 0;
 }
+
+struct SampleArguments {
+  fs::path run;
+  std::vector<fs::path> plugins;
+  SampleOptions options;
+  uint32_t samples = 1;
+  bool json = false;
+  std::string prompt;
+  std::string checkpoint = "end";   // see choose_checkpoint()
+  std::string weights = "weights";  // or "average"
+  MovedData data;                   // only the vocabulary may be set
+};
 
 int sample_command(const SampleArguments& arguments) {
   SampleOptions options = arguments.options;
@@ -129,6 +145,50 @@ int sample_command(const SampleArguments& arguments) {
     print_json(result);
   }
   return 0;
+}
+
+}  // namespace
+
+void commands::declare_replay(CommandLine& line) {
+  static ReplayArguments arguments;
+  CLI::App* command = line.add("replay", "Rebuild a run's weights from its seed, journal and data, and compare",
+                               [] { return replay_command(arguments); });
+  line.takes_run(command, arguments.run);
+  add_plugins(command, arguments.plugins);
+  command->add_option("--steps", arguments.steps, "Number of steps of the journal to replay (default: all)")
+      ->check(whole_number(1, uint64_t{1} << 40));
+}
+
+void commands::declare_sample(CommandLine& line) {
+  static SampleArguments arguments;
+  SampleOptions& options = arguments.options;
+  CLI::App* command =
+      line.add("sample",
+               "Print text from the checkpoint that a run ended with, or another; a terminal shows control characters "
+               "and broken UTF-8 as \\xNN, a file or a pipe gets the bytes themselves",
+               [] { return sample_command(arguments); });
+  line.takes_run(command, arguments.run);
+  add_plugins(command, arguments.plugins);
+  command->option_defaults()->always_capture_default();  // help shows them
+  command->add_option("--count", options.count, "Tokens to make")->check(whole_number(1, 1000000));
+  command
+      ->add_option("--temperature", options.temperature,
+                   "How random the choice of tokens is; 0 always takes the likeliest")
+      ->check(real_number(0.0, 100.0));
+  command->add_option("--top-k", options.top_k, "Choose from the likeliest tokens, this number of them; 0: from all")
+      ->check(whole_number(0, 1000000000));
+  command
+      ->add_option("--top-p", options.top_p,
+                   "Choose from the likeliest tokens that together have at least this probability")
+      ->check(real_number(1e-9, 1.0));
+  command->add_option("--samples", arguments.samples, "Number of texts to make")->check(whole_number(1, 10000));
+  command->add_option("--seed", options.seed, "Seed of the random draws")->check(whole_number(0, UINT64_MAX));
+  command->add_flag("--json", arguments.json, "Print tokens and text as JSON");
+  command->add_option("--prompt", arguments.prompt,
+                      "Text to continue; if tokens stand for no text, token numbers with commas between");
+  line.takes_checkpoint(command, arguments.checkpoint, arguments.weights);
+  command->add_option("--vocabulary", arguments.data.vocabulary,
+                      "Where the file of dataset.vocabulary lies now; it must hold what the run began with");
 }
 
 }  // namespace eggroll

@@ -1,11 +1,10 @@
-#include "cli/completion.h"
-
+// eggroll completion, eggroll man, and what the scripts of shells ask for.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "cli/host.h"
+#include "cli/commands.h"
 #include "cli/misuse.h"
 #include "cli/runs.h"
 #include "eggroll/error.h"
@@ -19,47 +18,20 @@ namespace fs = std::filesystem;
 
 class Completer {
  public:
-  Completer(const CLI::App& app, const std::vector<std::string>& words) : app_(app), words_(words) {}
+  Completer(const CommandLine& line, const std::vector<std::string>& words) : line_(line), words_(words) {}
 
   void complete() {
     if (words_.empty()) return;
     find_command();
-    const std::string& word = words_.back();
-    const CLI::App& command = command_ != nullptr ? *command_ : app_;
-    if (const CLI::Option* option = option_before(command)) return values_of(option->get_name());
-    if (word.starts_with('-')) return options_of(command);
-    if (command_ == nullptr) return commands();
-    const std::string name = command_->get_name();
-    const auto is_one_of = [&](std::initializer_list<const char*> names) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    const bool takes_run =
-        name == "rm" || (positionals_ == 0 && is_one_of({"resume", "fork", "replay", "eval", "sample", "tag", "note"}));
-    if (name == "help") {
+    const CLI::App& command = command_ != nullptr ? *command_ : line_.app;
+    if (const CLI::Option* option = option_before(command)) {
+      values_of(option);
+    } else if (words_.back().starts_with('-')) {
+      options_of(command);
+    } else if (command_ == nullptr) {
       commands();
-    } else if (name == "completion") {
-      offer({"bash", "zsh", "fish"});
-    } else if (name == "new" && positionals_ == 0) {
-      offer({"backend", "model", "optimizer"});
-    } else if (name == "keys" && positionals_ == 0) {
-      groups_and_sections();
-    } else if (is_one_of({"run", "show", "config", "points", "sweep", "keys"})) {
-      sign_ = word.starts_with("++") ? "++" : word.starts_with('+') ? "+" : word.starts_with('~') ? "~" : "";
-      overrides();
-    } else if (name == "fork" && positionals_ == 0 && word.find('@') != std::string::npos) {
-      checkpoints(word.substr(0, word.rfind('@')));
-    } else if (takes_run) {
-      runs();
-    } else if ((name == "compare" && positionals_ < 2) ||
-               (positionals_ == 0 && is_one_of({"report", "export", "serve"}))) {
-      runs();
-      sweeps();
-    } else if (name == "fork") {
-      keys();
-    } else if (name == "ls") {
-      sweeps();
-      for (const std::string& status : status_names()) offer("status=" + status);
-      keys();
+    } else {
+      values_of(positional());
     }
   }
 
@@ -82,7 +54,7 @@ class Completer {
         ++positionals_;
         overrides_.push_back(word);
       } else {
-        command_ = &command_named(app_, word);  // nothing follows an unknown one
+        command_ = &command_named(line_.app, word);  // nothing follows an unknown one
       }
     }
   }
@@ -91,11 +63,51 @@ class Completer {
   const CLI::Option* option_before(const CLI::App& command) const {
     if (words_.size() < 2) return nullptr;
     const std::string& before = words_[words_.size() - 2];
-    for (const CLI::App* each : {&command, &app_}) {
+    for (const CLI::App* each : {&command, &line_.app}) {
       const CLI::Option* option = before.starts_with("--") ? each->get_option_no_throw(before) : nullptr;
       if (option != nullptr && option->get_items_expected_max() > 0) return option;
     }
     return nullptr;
+  }
+
+  // The positional of the command that the last word is of; null where the command takes no more words.
+  const CLI::Option* positional() const {
+    size_t taken = 0;
+    for (const CLI::Option* option : command_->get_options()) {
+      if (option->get_positional()) taken += static_cast<size_t>(option->get_items_expected_max());
+      if (positionals_ < taken) return option;
+    }
+    return nullptr;
+  }
+
+  // Offers nothing where the command declared nothing. The shell then completes names of files.
+  void values_of(const CLI::Option* option) {
+    const auto declared = line_.offers.find(option);
+    if (declared == line_.offers.end()) return;
+    switch (declared->second.words) {
+      case Words::kThese:
+        for (const std::string& word : declared->second.these) offer(word);
+        return;
+      case Words::kCommands:
+        return commands();
+      case Words::kRuns:
+        return runs();
+      case Words::kCheckpoints:
+        return checkpoints();
+      case Words::kResults:
+        runs();
+        return sweeps();
+      case Words::kSections:
+        return groups_and_sections();
+      case Words::kKeys:
+        return keys();
+      case Words::kOverrides:
+        return overrides();
+      case Words::kConditions:
+        sweeps();
+        for (const std::string& status : status_names()) offer("status=" + status);
+        return keys();
+    }
   }
 
   // A line holds a word and its meaning: a name with a newline or a tab would become others.
@@ -103,28 +115,23 @@ class Completer {
     const std::string whole = sign_ + word;
     if (whole.starts_with(words_.back()) && shown(whole) == whole) found_.emplace(whole, shown(meaning));
   }
-  void offer(std::initializer_list<const char*> words) {
-    for (const char* word : words) offer(std::string(word));
-  }
   void commands() {
-    for (const CLI::App* sub : app_.get_subcommands({})) offer(sub->get_name(), sub->get_description());
+    for (const CLI::App* sub : line_.app.get_subcommands({})) offer(sub->get_name(), sub->get_description());
   }
   void options_of(const CLI::App& command) {
     for (const CLI::Option* option : command.get_options()) {
       for (const std::string& name : option->get_lnames()) offer("--" + name, option->get_description());
     }
   }
-  // The values of other options are files, which the shell knows.
-  void values_of(const std::string& option) {
-    if (option == "--checkpoint") offer({"end", "last", "best"});
-    if (option == "--weights") offer({"weights", "average"});
-  }
 
   void runs() {
     for (const fs::path& folder : run_folders()) offer(folder.filename().string(), folder.string());
   }
 
-  void checkpoints(const std::string& run) {
+  void checkpoints() {
+    const size_t sign = words_.back().rfind('@');
+    if (sign == std::string::npos) return runs();
+    const std::string run = words_.back().substr(0, sign);
     const std::string name = "step-";
     offer(run + "@last");
     offer(run + "@best");
@@ -148,7 +155,9 @@ class Completer {
 
   // group=option, and keys up to their next dot. Each may have a sign before it, which is kept.
   void overrides() {
-    const std::string word = words_.back().substr(sign_.size());
+    const std::string& whole = words_.back();
+    sign_ = whole.starts_with("++") ? "++" : whole.starts_with('+') ? "+" : whole.starts_with('~') ? "~" : "";
+    const std::string word = whole.substr(sign_.size());
     const ConfigSearch search = config_search(host_);
     const size_t sign = word.find('=');
     const std::vector<std::string> groups = group_names(search);
@@ -181,7 +190,7 @@ class Completer {
     }
   }
 
-  const CLI::App& app_;
+  const CommandLine& line_;
   const std::vector<std::string>& words_;
   HostOptions host_;
   const CLI::App* command_ = nullptr;
@@ -266,10 +275,29 @@ std::string man_options(const CLI::App& app) {
   return page;
 }
 
+// The script that makes a shell ask for completions.
+std::string completion_script(const std::string& shell) {
+  if (shell == "bash") return kBash;
+  if (shell == "zsh") return kZsh;
+  if (shell == "fish") return kFish;
+  throw Error(fmt::format("unknown shell '{}', expected bash, zsh or fish; name one of these", shell));
+}
+
+std::string manual_page(const CLI::App& app) {
+  std::string page = fmt::format(".TH EGGROLL 1 \"\" \"{}\"\n.SH NAME\neggroll \\- {}", app.version(),
+                                 man_text(app.get_description()));
+  page += ".SH SYNOPSIS\n.B eggroll\n[options] command [arguments]\n.SH OPTIONS\n" + man_options(app);
+  page += ".SH COMMANDS\n";
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    page += ".SS " + man_text("eggroll " + sub->get_name()) + man_text(sub->get_description()) + man_options(*sub);
+  }
+  return page;
+}
+
 }  // namespace
 
-void print_completions(const CLI::App& app, const std::vector<std::string>& words) {
-  Completer completer(app, words);
+void print_completions(const CommandLine& line, const std::vector<std::string>& words) {
+  Completer completer(line, words);
   try {
     completer.complete();
   } catch (const std::exception&) {
@@ -278,22 +306,21 @@ void print_completions(const CLI::App& app, const std::vector<std::string>& word
   fmt::print("{}", completer.text());
 }
 
-std::string completion_script(const std::string& shell) {
-  if (shell == "bash") return kBash;
-  if (shell == "zsh") return kZsh;
-  if (shell == "fish") return kFish;
-  throw Error(fmt::format("unknown shell '{}', expected bash, zsh or fish; name one of these", shell));
+void commands::declare_completion(CommandLine& line) {
+  static std::string shell;
+  CLI::App* command =
+      line.add("completion", "Print the script that completes command lines: source <(eggroll completion bash)", [] {
+        fmt::print("{}", completion_script(shell));
+        return 0;
+      });
+  line.takes(command, "shell", shell, "bash, zsh or fish", {Words::kThese, {"bash", "zsh", "fish"}})->required();
 }
 
-std::string manual_page(const CLI::App& app, const std::string& version) {
-  std::string page =
-      fmt::format(".TH EGGROLL 1 \"\" \"{}\"\n.SH NAME\neggroll \\- {}", version, man_text(app.get_description()));
-  page += ".SH SYNOPSIS\n.B eggroll\n[options] command [arguments]\n.SH OPTIONS\n" + man_options(app);
-  page += ".SH COMMANDS\n";
-  for (const CLI::App* sub : app.get_subcommands({})) {
-    page += ".SS " + man_text("eggroll " + sub->get_name()) + man_text(sub->get_description()) + man_options(*sub);
-  }
-  return page;
+void commands::declare_man(CommandLine& line) {
+  line.add("man", "Print the manual page: eggroll man > eggroll.1", [&line] {
+    fmt::print("{}", manual_page(line.app));
+    return 0;
+  });
 }
 
 }  // namespace eggroll

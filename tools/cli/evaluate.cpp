@@ -35,6 +35,17 @@ using nlohmann::ordered_json;
 
 constexpr int kEvaluationSchema = 1;  // of the records in a run's evaluations/
 
+struct EvalArguments {
+  fs::path run;
+  std::vector<fs::path> plugins;
+  std::string text;                 // the file or pattern to evaluate on; empty: the run's held-out part
+  bool test = false;                // or its test split
+  std::string checkpoint = "end";   // see choose_checkpoint()
+  std::string weights = "weights";  // or "average"
+  bool json = false;
+  MovedData data{{}, {}, {}, "--train-data"};
+};
+
 // What is measured in place of what the run holds out; text is empty where it is that.
 struct Measured {
   std::string split;   // "held_out", "test" or "other"
@@ -206,8 +217,6 @@ void write_evaluation(const fs::path& path, const ordered_json& record) {
   sync_folder(path.parent_path());
 }
 
-}  // namespace
-
 int eval_command(const EvalArguments& arguments) {
   const RunFolder folder = existing_run(arguments.run);
   const ConfigNode config = with_data(run_config(folder), arguments.data);
@@ -238,6 +247,32 @@ int eval_command(const EvalArguments& arguments) {
   write_evaluation(path, record);
   if (!arguments.json) say_line("record " + path.string());
   return 0;
+}
+
+}  // namespace
+
+void commands::declare_eval(CommandLine& line) {
+  static EvalArguments arguments;
+  CLI::App* command =
+      line.add("eval", "Measure a run's model on its held-out data or on another text, beside unigram, bigram and gzip",
+               [] { return eval_command(arguments); });
+  const auto is_named = [](const std::string& text) { return text.empty() ? "it is empty, expected a file" : ""; };
+  line.takes_run(command, arguments.run);
+  add_plugins(command, arguments.plugins);
+  command
+      ->add_option("--data", arguments.text,
+                   "The file to measure on, or a pattern of files, of the run's kind (default: what the run holds out)")
+      ->check(is_named);
+  command->add_flag("--test", arguments.test, "Measure on the run's test split, dataset.test_path");
+  line.takes_checkpoint(command, arguments.checkpoint, arguments.weights);
+  command->add_flag("--json", arguments.json, "Print the record in place of sentences");
+  command
+      ->add_option("--train-data", arguments.data.path,
+                   "Where the file of dataset.path lies now; unigram and bigram count it")
+      ->check(is_named);
+  command->add_option("--valid-data", arguments.data.valid_path, "Where the file of dataset.valid_path lies now")
+      ->check(is_named);
+  command->add_option("--vocabulary", arguments.data.vocabulary, "The same for dataset.vocabulary")->check(is_named);
 }
 
 }  // namespace eggroll

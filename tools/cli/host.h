@@ -13,6 +13,8 @@
 
 namespace eggroll {
 
+using Overrides = std::vector<std::string>;
+
 struct HostOptions {
   std::vector<std::filesystem::path> config_dirs;  // --config-dir, in order
 };

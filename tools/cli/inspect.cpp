@@ -63,8 +63,6 @@ void check_config(const ConfigNode& config) {
   config.at("results.dir").text();
 }
 
-}  // namespace
-
 int show_command(const HostOptions& host, const Overrides& overrides) {
   const ConfigSearch search = config_search(host);
   require_one_value_each(search, overrides);
@@ -84,6 +82,8 @@ int show_command(const HostOptions& host, const Overrides& overrides) {
   return 0;
 }
 
+// Prints the configuration of a run or of a sweep's first point. Then it throws Error if a run would refuse it before
+// reading data.
 int config_command(const HostOptions& host, const Overrides& overrides) {
   const ConfigSearch search = config_search(host);
   require_one_value_each(search, overrides);
@@ -103,6 +103,20 @@ int config_command(const HostOptions& host, const Overrides& overrides) {
   erase_launcher(config);
   check_config(with_beginning(std::move(config), existing_run));
   return 0;
+}
+
+}  // namespace
+
+void commands::declare_show(CommandLine& line) {
+  static Overrides overrides;
+  line.add_composing("show", "Print the model's program, the optimizer's rule and the bounds: eggroll show model=gru",
+                     overrides, [&line] { return show_command(line.host, overrides); });
+}
+
+void commands::declare_config(CommandLine& line) {
+  static Overrides overrides;
+  line.add_composing("config", "Print the resolved configuration and where each value was written, and check it",
+                     overrides, [&line] { return config_command(line.host, overrides); });
 }
 
 }  // namespace eggroll

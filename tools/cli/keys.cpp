@@ -195,8 +195,7 @@ void print_overview(const ConfigSearch& search, const ConfigNode& config) {
   print_indented(keys);
 }
 
-}  // namespace
-
+// key: a group or a key; "" for all.
 int keys_command(const HostOptions& host, const std::string& key, const Overrides& overrides, bool json) {
   const ConfigSearch search = config_search(host);
   const ConfigNode config = compose(search, overrides);
@@ -229,6 +228,21 @@ int keys_command(const HostOptions& host, const std::string& key, const Override
   Comments comments;
   print_keys(key, *node, comments, Source{});
   return 0;
+}
+
+}  // namespace
+
+void commands::declare_keys(CommandLine& line) {
+  static std::string key;
+  static Overrides overrides;
+  static bool json = false;
+  CLI::App* command =
+      line.add("keys", "List groups and options, or the keys below one: eggroll keys optimizer, eggroll keys train",
+               [&line] { return keys_command(line.host, key, overrides, json); });
+  line.takes(command, "key", key, "A group or a key; all groups if it is left out", {Words::kSections});
+  line.takes(command, "overrides", overrides, "What to choose first: model=int8nativeformer", {Words::kOverrides});
+  add_json(command, json);
+  command->fallthrough();
 }
 
 }  // namespace eggroll

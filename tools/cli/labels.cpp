@@ -72,7 +72,10 @@ void write_labels(const RunFolder& folder, const Labels& labels) {
   write_atomically(file_of(folder), sealed({{"tags", labels.tags}, {"note", labels.note}}).dump(2) + "\n");
 }
 
-int tag_command(const std::string& run, const std::vector<std::string>& tags, bool removes) {
+namespace {
+
+// Prints what the run has then, and so does note_command().
+int tag_command(const std::filesystem::path& run, const std::vector<std::string>& tags, bool removes) {
   const RunFolder folder = existing_run(run);
   for (const std::string& tag : tags) require_tag(tag);
   if (tags.empty()) return print_tags(read_labels(folder));
@@ -92,7 +95,7 @@ int tag_command(const std::string& run, const std::vector<std::string>& tags, bo
   return print_tags(labels);
 }
 
-int note_command(const std::string& run, const std::optional<std::string>& text) {
+int note_command(const std::filesystem::path& run, const std::optional<std::string>& text) {
   const RunFolder folder = existing_run(run);
   if (text) {
     require_note(*text);
@@ -103,6 +106,30 @@ int note_command(const std::string& run, const std::optional<std::string>& text)
   }
   fmt::print("{}\n", read_labels(folder).note);
   return 0;
+}
+
+}  // namespace
+
+void commands::declare_tag(CommandLine& line) {
+  static std::filesystem::path run;
+  static std::vector<std::string> tags;
+  static bool removes = false;
+  CLI::App* command = line.add("tag", "Tag a run, or print its tags: eggroll tag RUN baseline; eggroll ls tag=baseline",
+                               [] { return tag_command(run, tags, removes); });
+  line.takes_run(command, run);
+  command->add_option("tags", tags, "Tags to add; the run's are printed if there are none");
+  command->add_flag("--remove", removes, "Take these tags away");
+}
+
+void commands::declare_note(CommandLine& line) {
+  static std::filesystem::path run;
+  static std::string text;  // newer versions of CLI11 leave a std::optional empty where the text is
+  static const CLI::Option* given = nullptr;
+  CLI::App* command = line.add("note", "Write a note to a run, or print it: eggroll note RUN 'diverged at 800'", [] {
+    return note_command(run, given->count() > 0 ? std::optional(text) : std::nullopt);
+  });
+  line.takes_run(command, run);
+  given = command->add_option("text", text, "The note, which replaces the one before; '' for none");
 }
 
 }  // namespace eggroll

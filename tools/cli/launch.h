@@ -1,13 +1,18 @@
-// What the commands that run points share: sweep.cpp and search.cpp.
+// What the commands that list or run points share: points.cpp, sweep.cpp and search.cpp.
 #ifndef EGGROLL_CLI_LAUNCH_H
 #define EGGROLL_CLI_LAUNCH_H
 
 #include <memory>
 
-#include "cli/commands.h"
+#include "cli/host.h"
+#include "experiment/check_points.h"
 #include "experiment/launcher.h"
 
 namespace eggroll {
+
+// The first cure for several values of a key; see require_one_value_each().
+inline constexpr const char* kAsAxis =
+    "put them into sweep.product, sweep.seeds or sweep.search.params to try each, or ";
 
 // What a launch of points needs beside the sweep.
 struct Launch {
@@ -15,6 +20,21 @@ struct Launch {
   LaunchOptions options;
 };
 
+// What eggroll sweep is told beside the overrides.
+struct SweepArguments {
+  LocalWorkers workers;
+  bool retry_failed = false;
+  bool keep_going = false;
+  bool fail_fast = false;
+  uint32_t breaker = 5;
+};
+
+// Throws Error if a point could not run. It says each reason once, with the first point that has it.
+void require_runnable(const Sweep& sweep, const std::vector<PointCheck>& checks);
+// What is said behind the number of points: runs that are repeated, and points that are no longer in the grid.
+std::string leftovers(const Sweep& sweep);
+// Says how the command line narrows the sweep.
+void print_said(const Sweep& sweep);
 // Also copies the plugins into the folder.
 Launch open_launch(const Sweep& sweep, const SweepArguments& arguments, const std::filesystem::path& plugins);
 // Throws Error if a point cannot run.

@@ -9,7 +9,6 @@
 #include <system_error>
 
 #include "cli/begin_run.h"
-#include "cli/commands.h"
 #include "cli/stops.h"
 #include "cli/terminal.h"
 #include "eggroll/error.h"

@@ -133,8 +133,6 @@ ordered_json json_of(const Registry& registry) {
   return {{"folders", folders}, {"plugins", plugins}};
 }
 
-}  // namespace
-
 int plugins_command(const HostOptions& host, bool json) {
   const Registry registry = list_plugins(compose(config_search(host), {}));
   if (json) {
@@ -158,6 +156,13 @@ int plugins_command(const HostOptions& host, bool json) {
   fmt::print("\n{} of {} plugin files can be used\n", accepted, registry.files().size());
   return 0;
 }
+
+struct CheckArguments {
+  std::string plugin;
+  // For a backend: run only random cases, the first with this seed.
+  std::optional<uint64_t> seed;
+  std::optional<uint64_t> cases;
+};
 
 int check_command(const HostOptions& host, const CheckArguments& arguments) {
   const std::vector<PluginFolder> folders = plugin_folders({});
@@ -205,6 +210,44 @@ int new_command(const std::string& kind, const std::string& name, const fs::path
   new_plugin(kind, name, destination, fs::exists(installed) ? installed : fs::path());
   fmt::print("{} holds your {}; its README.md says how to build and check it\n", destination.string(), kind);
   return 0;
+}
+
+}  // namespace
+
+void commands::declare_plugins(CommandLine& line) {
+  static bool json = false;
+  CLI::App* command = line.add("plugins", "List every plugin file seen, its verdict and the reason",
+                               [&line] { return plugins_command(line.host, json); });
+  add_json(command, json);
+}
+
+void commands::declare_check(CommandLine& line) {
+  static CheckArguments arguments;
+  CLI::App* command = line.add("check", "Run the conformance cases on a plugin",
+                               [&line] { return check_command(line.host, arguments); });
+  command
+      ->add_option("plugin", arguments.plugin,
+                   "A file, or a name (reference, model:gru), also of a file here or in build")
+      ->required();
+  command->add_option("--seed", arguments.seed, "Run only random cases of a backend, the first with this seed")
+      ->check(whole_number(0, UINT64_MAX));
+  command->add_option("--cases", arguments.cases, "Run only random cases of a backend, this number of them")
+      ->check(whole_number(1, uint64_t{1} << 40));
+  command->fallthrough();
+}
+
+void commands::declare_new(CommandLine& line) {
+  static std::string kind;
+  static std::string name;
+  static fs::path destination;
+  CLI::App* command = line.add("new", "Start a plugin of your own from a template", [] {
+    return new_command(kind, name, destination.empty() ? fs::path(name) : destination);
+  });
+  line.takes(command, "kind", kind, "backend, model or optimizer; other kinds have no template",
+             {Words::kThese, {"backend", "model", "optimizer"}})
+      ->required();
+  command->add_option("name", name, "Its name, lower_snake")->required();
+  command->add_option("--into", destination, "The folder to create (default: ./NAME)");
 }
 
 }  // namespace eggroll

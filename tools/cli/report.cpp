@@ -51,8 +51,7 @@ void print_problems(const std::vector<std::string>& problems) {
   if (problems.size() > kMost) print_error("eggroll", fmt::format("and {} more like these", problems.size() - kMost));
 }
 
-}  // namespace
-
+// out: the folder for findings; empty: RESULTS/report.
 int report_command(const fs::path& given, const fs::path& out) {
   const fs::path results = existing_results(given);
   // A folder that holds a page is a published one: the new page replaces it.
@@ -88,6 +87,7 @@ int compare_command(const fs::path& a, const fs::path& b, bool json) {
   return 0;
 }
 
+// An empty path means that this format is not wanted.
 int export_command(const fs::path& results, const fs::path& csv, const fs::path& tensorboard) {
   if (csv.empty() && tensorboard.empty()) {
     throw Error("export was given nothing to write, expected --csv FILE or --tensorboard FOLDER");
@@ -104,6 +104,40 @@ int export_command(const fs::path& results, const fs::path& csv, const fs::path&
                          summary.runs, tensorboard.string(), tensorboard.string()));
   }
   return 0;
+}
+
+}  // namespace
+
+void commands::declare_report(CommandLine& line) {
+  static fs::path results;
+  static fs::path out;
+  CLI::App* command = line.add("report", "Write findings, figures and tables from the records of runs",
+                               [] { return report_command(results, out); });
+  line.takes_results(command, "results", results);
+  command->add_option("--out", out,
+                      "The folder to write (default: RESULTS/report; RESULTS where it has a findings.md)");
+}
+
+void commands::declare_compare(CommandLine& line) {
+  static fs::path a;
+  static fs::path b;
+  static bool json = false;
+  CLI::App* command = line.add("compare", "Say what differs between two runs, or two sweeps",
+                               [] { return compare_command(a, b, json); });
+  line.takes_results(command, "a", a);
+  line.takes(command, "b", b, "What to compare it with", {Words::kResults})->required();
+  add_json(command, json);
+}
+
+void commands::declare_export(CommandLine& line) {
+  static fs::path results;
+  static fs::path csv;
+  static fs::path tensorboard;
+  CLI::App* command = line.add("export", "Write all metrics in the formats of other programs",
+                               [] { return export_command(results, csv, tensorboard); });
+  line.takes_results(command, "results", results);
+  command->add_option("--csv", csv, "A file with a row for each line, as pandas reads it");
+  command->add_option("--tensorboard", tensorboard, "A folder of event files, one for each run");
 }
 
 }  // namespace eggroll

@@ -128,8 +128,7 @@ void remove_run(const fs::path& folder) {
   remove_all_of(removed);
 }
 
-}  // namespace
-
+// Without force, a run that a report, a sweep or another run refers to stays, and all others with it.
 int rm_command(const std::vector<std::string>& runs, bool force) {
   std::map<fs::path, RunLock> locks;  // until all are removed; one that is named twice has one
   for (const std::string& run : runs) {
@@ -148,6 +147,17 @@ int rm_command(const std::vector<std::string>& runs, bool force) {
     say_line("removed " + path.string());
   }
   return 0;
+}
+
+}  // namespace
+
+void commands::declare_rm(CommandLine& line) {
+  static std::vector<std::string> runs;
+  static bool force = false;
+  CLI::App* command = line.add("rm", "Remove runs with all that is in their folders: eggroll rm RUN RUN",
+                               [] { return rm_command(runs, force); });
+  line.takes(command, "runs", runs, kRunHelp, {Words::kRuns})->required();
+  command->add_flag("--force", force, "Also those that a report, a sweep or another run refers to");
 }
 
 }  // namespace eggroll

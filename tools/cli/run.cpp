@@ -294,14 +294,22 @@ int begin_run(ConfigNode config, const Overrides& overrides, const std::vector<s
                   show_monitor);
 }
 
-int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
-                bool show_monitor) {
-  const ConfigSearch search = config_search(host);
-  require_one_value_each(search, overrides, Takes::kRuns);
-  return begin_run(compose(search, overrides), overrides, command_line, show_monitor, find_plugins);
+namespace {
+
+int run_command(const CommandLine& line, const Overrides& overrides, bool show_monitor) {
+  const ConfigSearch search = config_search(line.host);
+  require_one_value_each(search, overrides, "add --multirun to run each, or ");
+  return begin_run(compose(search, overrides), overrides, line.typed, show_monitor, find_plugins);
 }
 
-namespace {
+struct ResumeArguments {
+  fs::path run;
+  std::vector<fs::path> plugins;  // folders that find_plugins_of_run() may search
+  fs::path only_plugins;          // the only folder to take plugins from; empty: see above
+  bool hook = false;              // start the program that the run's eval.hook names
+  MovedData data;
+  bool show_monitor = false;
+};
 
 // What is started the user decides, and not the run's folder.
 void require_hook_allowed(const ConfigNode& config, const RunFolder& folder) {
@@ -313,9 +321,7 @@ void require_hook_allowed(const ConfigNode& config, const RunFolder& folder) {
                   folder.config().string(), one_line(to_line(config.at("eval.hook")), kShown)));
 }
 
-}  // namespace
-
-int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor) {
+int resume_command(const CommandLine& line, const ResumeArguments& arguments) {
   const RunFolder folder = existing_run(arguments.run);
   Invocation invocation;
   if (const std::optional<PointFile> point = read_point(folder.path)) {
@@ -324,17 +330,49 @@ int resume_command(const ResumeArguments& arguments, const std::vector<std::stri
   } else if (is_there(folder.record())) {
     invocation.overrides = read_record(folder.record()).overrides;
   }
-  invocation.command_line = command_line;
+  invocation.command_line = line.typed;
   ConfigNode config = with_data(run_config(folder), arguments.data);
   if (!arguments.hook) require_hook_allowed(config, folder);
   for (const std::string& key : kRunFiles) require_file(config, key);
-  if (show_monitor) config = with_monitor(std::move(config));
+  if (arguments.show_monitor) config = with_monitor(std::move(config));
   const fs::path& alone = arguments.only_plugins;
   const Registry registry =
       alone.empty() ? find_plugins_of_run(config, arguments.plugins)
                     : Registry({{fs::absolute(alone), "--only-plugins"}}, kPluginTimeLimit, kCureOfOnlyFolder);
   const auto folder_of = [&](const ConfigNode&) { return folder.path; };
-  return train_in(config, folder_of, registry, invocation, show_monitor);
+  return train_in(config, folder_of, registry, invocation, arguments.show_monitor);
+}
+
+}  // namespace
+
+void commands::declare_run(CommandLine& line) {
+  static Overrides overrides;
+  static bool show_monitor = false;
+  static bool multirun = false;
+  CLI::App* command = line.add_composing("run", "Train, or continue the same run: eggroll run experiment=count seed=1",
+                                         overrides, [&line] {
+                                           return multirun ? multirun_command(line.host, overrides, show_monitor)
+                                                           : run_command(line, overrides, show_monitor);
+                                         });
+  add_monitor(command, show_monitor);
+  command->add_flag("-m,--multirun", multirun,
+                    "Run every combination of values: seed=0,1,2 model=glob(*) train.tokens=range(16,64,16)");
+}
+
+void commands::declare_resume(CommandLine& line) {
+  static ResumeArguments arguments;
+  CLI::App* command =
+      line.add("resume", "Continue an interrupted run", [&line] { return resume_command(line, arguments); });
+  line.takes_run(command, arguments.run);
+  CLI::Option* plugins = add_plugins(command, arguments.plugins);
+  command->add_option("--only-plugins", arguments.only_plugins, "Take plugins from this folder only")
+      ->excludes(plugins);
+  command->add_flag("--hook", arguments.hook, "Start the program that the run's own eval.hook names");
+  command->add_option("--data", arguments.data.path,
+                      "Where the file of dataset.path lies now; it must hold what the run began with");
+  command->add_option("--valid-data", arguments.data.valid_path, "The same for dataset.valid_path");
+  command->add_option("--vocabulary", arguments.data.vocabulary, "The same for dataset.vocabulary");
+  add_monitor(command, arguments.show_monitor);
 }
 
 }  // namespace eggroll

@@ -311,8 +311,7 @@ void print_table(const std::vector<ListedRun>& runs) {
   }
 }
 
-}  // namespace
-
+// words: a folder (default: results), and filters key=value.
 int ls_command(const std::vector<std::string>& words, bool json) {
   fs::path results = kResults;
   const std::vector<Filter> filters = read_filters(words, results);
@@ -356,6 +355,18 @@ int ls_command(const std::vector<std::string>& words, bool json) {
     print_table(runs);
   }
   return is_whole ? 0 : 1;  // what it could not read is not in the list
+}
+
+}  // namespace
+
+void commands::declare_ls(CommandLine& line) {
+  static std::vector<std::string> words;
+  static bool json = false;
+  CLI::App* command = line.add("ls", "List runs, the newest first: eggroll ls status=failed model.width=64",
+                               [] { return ls_command(words, json); });
+  line.takes(command, "what", words, "A folder, sweep or run (default: results), and key=value for each condition",
+             {Words::kConditions});
+  add_json(command, json);
 }
 
 }  // namespace eggroll
