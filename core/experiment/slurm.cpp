@@ -10,6 +10,7 @@
 #include "config/settings_block.h"
 #include "eggroll/error.h"
 #include "experiment/tool.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -131,7 +132,7 @@ std::string script_text(const std::filesystem::path& executable, const std::file
       "# One point of the sweep: a line of elements.jsonl.\n"
       "exec {} point {} \"$SLURM_ARRAY_TASK_ID\" \\\n"
       "  --where \"slurm ${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID on $SLURMD_NODENAME\"\n",
-      quoted(executable.string()), quoted(folder.string()));
+      shell_word(executable.string()), shell_word(folder.string()));
 }
 
 std::string submit(const SlurmSettings& settings, const SlurmArray& array) {

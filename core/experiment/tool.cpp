@@ -25,10 +25,4 @@ ToolResult run_tool(const std::vector<std::string>& words) {
   return result;
 }
 
-std::string quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
 }  // namespace eggroll

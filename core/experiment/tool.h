@@ -16,9 +16,6 @@ struct ToolResult {
 // Ctrl-C does not reach it. Throws Error if it cannot be started.
 ToolResult run_tool(const std::vector<std::string>& words);
 
-// A text as one word of a shell's.
-std::string quoted(const std::string& text);
-
 }  // namespace eggroll
 
 #endif

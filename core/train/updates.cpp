@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "record/run_metrics.h"
 #include "train/clock.h"
 
 namespace eggroll {
@@ -11,11 +12,6 @@ namespace {
 constexpr uint32_t kNobody = UINT32_MAX;
 
 const char* name_of(UpdateMethod method) { return method == UpdateMethod::kSharded ? "sharded" : "rebuilt"; }
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 }  // namespace
 
@@ -128,7 +124,7 @@ void Updates::read(uint32_t param, std::vector<int8_t>& weights) {
 void Updates::note(double seconds) {
   seconds_.push_back(seconds);
   if (seconds_.size() < kTrialSteps) return;
-  const std::vector<double> medians = processes_.gather(median({seconds_.begin() + 1, seconds_.end()}));
+  const std::vector<double> medians = processes_.gather(quantile({seconds_.begin() + 1, seconds_.end()}, 0.5));
   seconds_.clear();
   const double slowest = *std::max_element(medians.begin(), medians.end());
   if (method_ == UpdateMethod::kRebuilt) {

@@ -8,6 +8,7 @@
 #include "experiment/tool.h"
 #include "record/scratch.h"
 #include "system/files.h"
+#include "system/text.h"
 
 namespace eggroll::test {
 namespace {
@@ -83,7 +84,7 @@ TEST(SlurmCommand, TheScriptIsOneWordOfTheShellForEachPath) {
   const std::string script = script_text("/here and/it's/eggroll", "sweeps/a b/jobs/1");
   EXPECT_THAT(script,
               HasSubstr("exec '/here and/it'\\''s/eggroll' point 'sweeps/a b/jobs/1' \"$SLURM_ARRAY_TASK_ID\""));
-  const std::string echoed = "set -- " + quoted("it's $HOME \"x\"") + "; printf %s \"$1\"";
+  const std::string echoed = "set -- " + shell_word("it's $HOME \"x\"") + "; printf %s \"$1\"";
   EXPECT_EQ(run_tool({"sh", "-c", echoed}).output, "it's $HOME \"x\"");
 }
 

@@ -11,6 +11,7 @@
 #include "eggroll/error.h"
 #include "eggroll/rule_builder.h"
 #include "eggroll/settings.h"
+#include "record/run_metrics.h"
 #include "system/machine.h"
 
 namespace eggroll::bench {
@@ -52,12 +53,6 @@ Fitness read_fitness(const ConfigNode& config, std::vector<uint32_t> group_pairs
 }
 
 double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 class StepCase : public Case {
  public:
@@ -172,16 +167,16 @@ class StepCase : public Case {
     // A line through the times of both numbers of tokens gives the time at no tokens.
     const double tokens = shape_.tokens;
     const double others = other_tokens(shape_.tokens);
-    const double at_others = median(parts_.other_evaluate);
+    const double at_others = quantile(parts_.other_evaluate, 0.5);
     const double noise = (tokens * at_others - others * evaluation) / (tokens - others);
-    const double votes = median(parts_.still_update);
-    const double rule = median(parts_.update) - votes;
+    const double votes = quantile(parts_.still_update, 0.5);
+    const double rule = quantile(parts_.update, 0.5) - votes;
     counters["noise_share"] = noise / step;
     counters["forward_share"] = (evaluation - noise) / step;
     counters["votes_share"] = votes / step;
     counters["rule_share"] = rule / step;
     const auto against_training = [&](const std::vector<double>& seconds, uint32_t streams) {
-      return median(seconds) / (static_cast<double>(streams) * tokens) / (step / member_tokens);
+      return quantile(seconds, 0.5) / (static_cast<double>(streams) * tokens) / (step / member_tokens);
     };
     counters["evaluation_64_streams"] = against_training(parts_.few_streams, kFewStreams);
     counters["evaluation_many_streams"] = against_training(parts_.many_streams, many_streams());
