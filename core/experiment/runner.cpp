@@ -16,9 +16,9 @@
 #include "experiment/search_log.h"
 #include "experiment/tally.h"
 #include "record/run_lock.h"
-#include "report/figures.h"
 #include "system/files.h"
 #include "system/machine.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {

@@ -12,11 +12,11 @@
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
 #include "experiment/outcome.h"
-#include "record/claim.h"
 #include "record/run_lock.h"
+#include "record/run_numbers.h"
 #include "record/stated_claims.h"
-#include "report/figures.h"
 #include "system/files.h"
+#include "system/number_text.h"
 #include "train/identity.h"
 #include "train/kept_checkpoints.h"
 

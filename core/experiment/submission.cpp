@@ -21,11 +21,6 @@ constexpr const char* kCure = "run its sweep again";
 fs::path file_in(const fs::path& folder) { return folder / "elements.jsonl"; }
 
 template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
-
-template <class T>
 std::optional<T> optional_of(const ordered_json& json) {
   return json.is_null() ? std::nullopt : std::optional<T>(json.get<T>());
 }

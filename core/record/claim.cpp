@@ -9,7 +9,6 @@
 
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
-#include "record/metric_keys.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -246,35 +245,6 @@ void require_pair(const Claim& claim, const std::vector<ordered_json>& points, c
       fmt::format("{} compares {}={} with {}, but no two points have these values and agree in all other "
                   "axes; let the axes that change together be one zip, and name it",
                   what, compare->axis, compare->value, compare->with));
-}
-
-bool has_ended_well(const RunRecord& record) {
-  return record.status == RunStatus::kCompleted || record.status == RunStatus::kStopped;
-}
-
-std::optional<Phases> update_rate_of(const RunMetrics& metrics, bool masks_votes) {
-  if (metrics.update_rate_of_voted) return metrics.update_rate_of_voted;
-  return masks_votes ? std::nullopt : metrics.update_rate;
-}
-
-bool masks_votes(const RunRecord& record) {
-  const nlohmann::ordered_json::json_pointer masked("/votes/masked");  // version 0.1 had no masks
-  return record.config.contains(masked) && record.config.at(masked) == true;
-}
-
-std::optional<double> metric_of(const RunRecord& record, const RunMetrics& metrics, const std::string& metric) {
-  if (!has_ended_well(record)) return std::nullopt;
-  if (metric == "bits") return record.final ? std::optional(record.final->bits_per_unit) : std::nullopt;
-  if (metric == "average_bits") {
-    const bool is_known = record.average && record.average->final;
-    return is_known ? std::optional(record.average->final->bits_per_unit) : std::nullopt;
-  }
-  if (metric.starts_with(metric::kHookPrefix)) return metrics.hook_number(metric);
-  if (metric == "tokens_per_second") return metrics.tokens_per_second;
-  if (metric == "wall_seconds") return record.wall_seconds;
-  if (metric != "update_rate") return metrics.late_mean_of_scalar(metric);
-  const std::optional<Phases> rate = update_rate_of(metrics, masks_votes(record));
-  return rate ? std::optional(rate->late) : std::nullopt;
 }
 
 }  // namespace eggroll

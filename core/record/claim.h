@@ -9,8 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "record/record.h"
-
 namespace eggroll {
 
 enum class Expectation { kLower, kHigher, kEqual };
@@ -42,28 +40,11 @@ struct Share {
 struct Claim {
   std::string says;
   std::vector<std::pair<std::string, std::string>> where;  // axis and value: the runs that it speaks of; empty: all
-  // "bits": the final held-out bits per unit; "average_bits": the same of the average of the weights;
-  // "hook.NAME": that number of the user's hook at the newest evaluation;
-  // "tokens_per_second": member tokens of the median step; "wall_seconds": of the whole process;
-  // "update_rate": see update_rate_of(). The latter and any other key of metrics.jsonl are means over the last quarter
-  // of the steps.
+  // See metric_of() of record/run_numbers.h.
   std::string metric = "bits";
   std::variant<Comparison, Slope, Share> test;
   bool exploratory = false;  // marked in the experiment as not stated before its data
 };
-
-// Whether the run came to its end.
-bool has_ended_well(const RunRecord& record);
-
-// The share that a step changes of the weights that had votes. Absent where the record does not hold it: older ones
-// hold the share of all weights alone, which is the same only where no votes are masked.
-std::optional<Phases> update_rate_of(const RunMetrics& metrics, bool masks_votes);
-// Whether only those who read a row of a table vote on it.
-bool masks_votes(const RunRecord& record);
-
-// The claim's metric of a run; metrics: its summary, or read from its file. Absent where the run did not come to its
-// end, or has no such figure.
-std::optional<double> metric_of(const RunRecord& record, const RunMetrics& metrics, const std::string& metric);
 
 // The text that names a value of an axis: a text itself, "key=value key=value" for an object, else its JSON.
 std::string axis_text(const nlohmann::ordered_json& value);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,12 @@ nlohmann::ordered_json read_json(const std::filesystem::path& path, const std::s
 
 // Null in both cases: for lines that may be half written.
 nlohmann::ordered_json json_or_null(std::string_view text);
+
+// Null where there is no value.
+template <class T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
 
 // The member, which has to be an object. Throws as json::at() and json::get() do.
 const nlohmann::ordered_json& object_at(const nlohmann::ordered_json& json, const char* key);

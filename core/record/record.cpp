@@ -31,7 +31,7 @@ double finite(double value, const char* key) {
   return value;
 }
 
-ordered_json or_null(const std::optional<std::string>& text) { return text ? ordered_json(*text) : ordered_json(); }
+using eggroll::or_null;
 
 ordered_json or_null(const std::optional<double>& value, const char* key) {
   return value ? ordered_json(finite(*value, key)) : ordered_json();
@@ -304,7 +304,7 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"plugins", plugins_to_json(record.plugins)},
                        {"device", or_null(record.device)},
                        {"plan", or_null(record.plan)},
-                       {"memory_bytes", record.memory_bytes ? ordered_json(*record.memory_bytes) : ordered_json()},
+                       {"memory_bytes", or_null(record.memory_bytes)},
                        {"threads", record.threads},
                        {"environment", environment_to_json(record.environment)}};
   if (record.parameters) json["parameters"] = *record.parameters;

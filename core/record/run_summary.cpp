@@ -46,19 +46,18 @@ std::vector<CurvePoint> points_from(const ordered_json& columns, const std::stri
 ordered_json to_json(const Phases& phases) { return {phases.start, phases.middle, phases.end, phases.late}; }
 ordered_json to_json(const Quantiles& quantiles) { return {quantiles.p5, quantiles.median, quantiles.p95}; }
 ordered_json to_json(const NamedShare& most) { return {{"name", most.name}, {"share", most.share}}; }
-ordered_json to_json(double value) { return value; }
 ordered_json to_json(const MonitorSummary& monitor);
 
 template <class T>
-ordered_json or_null(const std::optional<T>& value) {
+ordered_json json_of(const std::optional<T>& value) {
   return value ? to_json(*value) : ordered_json();
 }
 
 ordered_json to_json(const MonitorSummary& monitor) {
   return {{"step", monitor.step},
-          {"most_saturated_value", or_null(monitor.most_saturated_value)},
-          {"most_saturated_tensor", or_null(monitor.most_saturated_tensor)},
-          {"most_constant_value", or_null(monitor.most_constant_value)},
+          {"most_saturated_value", json_of(monitor.most_saturated_value)},
+          {"most_saturated_tensor", json_of(monitor.most_saturated_tensor)},
+          {"most_constant_value", json_of(monitor.most_constant_value)},
           {"vote_deviations", or_null(monitor.vote_deviations)},
           {"verdicts", monitor.verdicts}};
 }
@@ -91,15 +90,15 @@ ordered_json summary_to_json(const RunMetrics& metrics) {
                           {"last_step", metrics.last_step},
                           {"held_out", to_json(metrics.held_out)},
                           {"training", to_json(metrics.training)},
-                          {"update_rate", or_null(metrics.update_rate)},
-                          {"threshold", or_null(metrics.threshold)},
-                          {"step_seconds", or_null(metrics.step_seconds)},
+                          {"update_rate", json_of(metrics.update_rate)},
+                          {"threshold", json_of(metrics.threshold)},
+                          {"step_seconds", json_of(metrics.step_seconds)},
                           {"steps_total_seconds", metrics.steps_total_seconds},
                           {"forward_share", or_null(metrics.forward_share)},
                           {"tokens_per_second", or_null(metrics.tokens_per_second)},
                           {"most_pairs_without_fitness", or_null(metrics.most_pairs_without_fitness)},
                           {"late", std::move(late)},
-                          {"monitor", or_null(metrics.monitor)}};
+                          {"monitor", json_of(metrics.monitor)}};
   if (metrics.update_rate_of_voted) summary["update_rate_of_voted"] = to_json(*metrics.update_rate_of_voted);
   for (const auto& [name, value] : metrics.hook) summary[metric::kHook][name] = value;
   return summary;

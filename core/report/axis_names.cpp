@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "report/plot_frame.h"
+#include "system/number_text.h"
 #include "system/text.h"
 
 namespace eggroll {

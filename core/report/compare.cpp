@@ -13,9 +13,9 @@
 #include "record/claim.h"
 #include "record/metric_keys.h"
 #include "report/copies.h"
-#include "report/figures.h"
 #include "report/own_settings.h"
 #include "report/study.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {
@@ -150,72 +150,52 @@ Pairs pairs_of(const Side& a, const std::set<size_t>& of_a, const Side& b, const
   return pairs;
 }
 
-using Figure = std::function<std::optional<double>(const CollectedRun&)>;
-
-struct NamedFigure {
-  std::string metric;
-  std::string name;
-  Figure of;
-  std::string (*write)(double);
-};
-
-const std::vector<NamedFigure>& figures() {
-  static const std::vector<NamedFigure> all = {
-      {"bits", "final held-out bits per unit", [](const CollectedRun& run) { return metric_of(run, "bits"); }, text_of},
-      {"average_bits", "final held-out bits per unit, average of the weights",
-       [](const CollectedRun& run) { return metric_of(run, "average_bits"); }, text_of},
-      {"tokens_per_second", "member tokens per second",
-       [](const CollectedRun& run) { return metric_of(run, "tokens_per_second"); }, short_count},
-      {"update_rate", "update rate", [](const CollectedRun& run) { return metric_of(run, "update_rate"); }, percent},
-      {"wall_seconds", "wall time", [](const CollectedRun& run) { return std::optional(run.record.wall_seconds); },
-       seconds_text},
-      {"steps", "steps done",
-       [](const CollectedRun& run) { return std::optional(static_cast<double>(run.record.steps)); },
-       [](double steps) { return fmt::format("{:.0f}", steps); }},
-      {"memory_bytes", "memory",
-       [](const CollectedRun& run) {
-         return run.record.memory_bytes ? std::optional(static_cast<double>(*run.record.memory_bytes)) : std::nullopt;
-       },
-       bytes_text}};
-  return all;
-}
-
-// A figure for each number of a hook that a run of a pair has.
-std::vector<NamedFigure> hook_figures(const Pairs& pairs) {
-  std::set<std::string> metrics;
-  for (const auto& [a, b] : pairs) {
-    for (const CollectedRun* run : {a, b}) {
-      for (const auto& [name, value] : run->metrics.hook) metrics.insert(metric::kHookPrefix + name);
-    }
-  }
-  std::vector<NamedFigure> figures;
-  for (const std::string& name : metrics) {
-    figures.push_back({name, name, [name](const CollectedRun& run) { return metric_of(run, name); }, text_of});
-  }
-  return figures;
-}
+using NumberOf = std::function<std::optional<double>(const CollectedRun&)>;
 
 // Nothing where no pair has it.
-std::optional<ComparedFigure> compared(const NamedFigure& figure, const Pairs& pairs) {
+std::optional<ComparedNumber> compared(const std::string& key, const std::string& title, NumberUnit unit,
+                                       const NumberOf& number_of, const Pairs& pairs) {
   std::vector<OfSeed> before;
   std::vector<OfSeed> after;
   std::vector<OfSeed> differences;
   for (const auto& [a, b] : pairs) {
-    const auto of_a = figure.of(*a);
-    const auto of_b = figure.of(*b);
+    const auto of_a = number_of(*a);
+    const auto of_b = number_of(*b);
     if (!of_a || !of_b) continue;
     before.push_back({b->record.seed, *of_a});
     after.push_back({b->record.seed, *of_b});
     differences.push_back({b->record.seed, *of_b - *of_a});
   }
   if (differences.empty()) return std::nullopt;
-  return ComparedFigure{figure.metric,
-                        figure.name,
-                        figure.write,
+  return ComparedNumber{key,
+                        title,
+                        unit,
                         differences.size(),
                         mean_over_seeds(before),
                         mean_over_seeds(after),
                         mean_over_seeds(differences)};
+}
+
+// Those that some pair has.
+std::vector<ComparedNumber> compared_in(const Pairs& pairs) {
+  std::vector<ComparedNumber> numbers;
+  const auto add = [&](const std::string& key, const std::string& title, NumberUnit unit, const NumberOf& number_of) {
+    if (auto found = compared(key, title, unit, number_of, pairs)) numbers.push_back(std::move(*found));
+  };
+  for (const RunNumber* number : compared_numbers()) {
+    add(number->key, number->title, number->unit,
+        [number](const CollectedRun& run) { return number->of(run.record, run.metrics); });
+  }
+  std::set<std::string> of_hooks;
+  for (const auto& [a, b] : pairs) {
+    for (const CollectedRun* run : {a, b}) {
+      for (const auto& [name, value] : run->metrics.hook) of_hooks.insert(metric::kHookPrefix + name);
+    }
+  }
+  for (const std::string& name : of_hooks) {
+    add(name, name, NumberUnit::kBits, [&name](const CollectedRun& run) { return metric_of(run, name); });
+  }
+  return numbers;
 }
 
 ComparedSide side_of(const Side& side) {
@@ -234,14 +214,14 @@ ordered_json json_of(const Difference::Values& values) {
   return {{"values", known}, {"absent", values.absent}};
 }
 
-ordered_json json_of(const ComparedFigure& figure) {
-  const std::optional<Interval>& interval = figure.difference.interval;
-  return {{"metric", figure.metric},
-          {"pairs", figure.pairs},
-          {"seeds", figure.difference.n},
-          {"a", figure.a.mean},
-          {"b", figure.b.mean},
-          {"difference", figure.difference.mean},
+ordered_json json_of(const ComparedNumber& number) {
+  const std::optional<Interval>& interval = number.difference.interval;
+  return {{"metric", number.key},
+          {"pairs", number.pairs},
+          {"seeds", number.difference.n},
+          {"a", number.a.mean},
+          {"b", number.b.mean},
+          {"difference", number.difference.mean},
           {"interval", interval ? ordered_json{{"low", interval->low}, {"high", interval->high}} : ordered_json()}};
 }
 
@@ -268,11 +248,7 @@ RunComparison compare(const Collection& a, const Collection& b) {
   comparison.unlike_copies = of_left.unlike + of_right.unlike;
   const Pairs pairs = pairs_of(left, counted_runs(of_left), right, counted_runs(of_right));
   comparison.pairs = pairs.size();
-  std::vector<NamedFigure> all = figures();
-  for (NamedFigure& figure : hook_figures(pairs)) all.push_back(std::move(figure));
-  for (const NamedFigure& figure : all) {
-    if (auto found = compared(figure, pairs)) comparison.figures.push_back(std::move(*found));
-  }
+  comparison.numbers = compared_in(pairs);
   for (const auto& [one, other] : pairs) {
     if (!one->record.weights_sha256 || !other->record.weights_sha256) continue;
     ++comparison.known_weights;
@@ -304,13 +280,15 @@ std::vector<std::string> lines_of(const RunComparison& comparison) {
       lines.push_back(fmt::format("status: {} in A, {} in B", a.statuses.begin()->first, b.statuses.begin()->first));
     }
   }
-  for (const ComparedFigure& figure : comparison.figures) {
+  for (const ComparedNumber& number : comparison.numbers) {
+    const std::string of_a = text_of(number.unit, number.a.mean);
+    const std::string of_b = text_of(number.unit, number.b.mean);
     if (comparison.pairs == 1) {
-      lines.push_back(fmt::format("{}: {} in A, {} in B{}", figure.name, figure.write(figure.a.mean),
-                                  figure.write(figure.b.mean), figure.difference.mean == 0.0 ? " (equal)" : ""));
+      lines.push_back(fmt::format("{}: {} in A, {} in B{}", number.title, of_a, of_b,
+                                  number.difference.mean == 0.0 ? " (equal)" : ""));
     } else {
-      lines.push_back(fmt::format("{}: mean {} in A, {} in B; B minus A {}", figure.name, figure.write(figure.a.mean),
-                                  figure.write(figure.b.mean), text_of(figure.difference, figure.pairs, "pair")));
+      lines.push_back(fmt::format("{}: mean {} in A, {} in B; B minus A {}", number.title, of_a, of_b,
+                                  text_of(number.difference, number.pairs, "pair")));
     }
   }
   if (comparison.known_weights > 0) {
@@ -328,14 +306,14 @@ ordered_json json_of(const RunComparison& comparison) {
   for (const Difference& difference : comparison.differences) {
     differences.push_back({{"key", difference.key}, {"a", json_of(difference.a)}, {"b", json_of(difference.b)}});
   }
-  ordered_json figures = ordered_json::array();
-  for (const ComparedFigure& figure : comparison.figures) figures.push_back(json_of(figure));
+  ordered_json numbers = ordered_json::array();
+  for (const ComparedNumber& number : comparison.numbers) numbers.push_back(json_of(number));
   return {{"a", side(comparison.a)},
           {"b", side(comparison.b)},
           {"differences", differences},
           {"copies", comparison.copies},
           {"pairs", comparison.pairs},
-          {"figures", figures},
+          {"figures", numbers},
           {"weights", {{"pairs", comparison.known_weights}, {"equal", comparison.equal_weights}}}};
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "record/run_numbers.h"
 #include "report/collection.h"
 #include "report/statistics.h"
 
@@ -32,11 +33,11 @@ struct Difference {
   Values b;
 };
 
-// Means over the seeds of the pairs that have the figure.
-struct ComparedFigure {
-  std::string metric;  // "bits"
-  std::string name;    // "final held-out bits per unit"
-  std::string (*write)(double) = nullptr;
+// Means over the seeds of the pairs that have the number.
+struct ComparedNumber {
+  std::string key;    // "bits"
+  std::string title;  // "final bits"
+  NumberUnit unit = NumberUnit::kBits;
   size_t pairs = 0;
   Mean a;
   Mean b;
@@ -50,7 +51,7 @@ struct RunComparison {
   size_t copies = 0;                    // runs that repeat the configuration and seed of another of their side
   size_t unlike_copies = 0;
   size_t pairs = 0;
-  std::vector<ComparedFigure> figures;
+  std::vector<ComparedNumber> numbers;
   size_t known_weights = 0;  // pairs whose runs both say the sha256 of their weights
   size_t equal_weights = 0;
 };

@@ -5,8 +5,8 @@
 #include <set>
 #include <tuple>
 
-#include "report/figures.h"
 #include "report/study.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {

@@ -1,15 +1,18 @@
 #include "report/csv.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "record/metric_keys.h"
 #include "record/metric_table.h"
+#include "record/run_numbers.h"
 #include "system/files.h"
 #include "system/text.h"
 
@@ -60,12 +63,12 @@ class Row {
 using Values = std::map<std::string, std::string>;
 
 // Takes each run's configuration; returns the keys that the runs do not all have with the same value.
-std::vector<std::string> varying_keys(const std::vector<Values>& configs) {
+std::vector<std::string> varying_keys(const std::vector<const Values*>& configs) {
   std::vector<std::string> keys;
   std::map<std::string, std::set<std::string>> seen;
   std::map<std::string, size_t> counts;
-  for (const Values& values : configs) {
-    for (const auto& [key, value] : values) {
+  for (const Values* values : configs) {
+    for (const auto& [key, value] : *values) {
       if (seen[key].size() < 2) seen[key].insert(value);
       ++counts[key];
     }
@@ -81,136 +84,128 @@ std::string at_or_empty(const Values& values, const std::string& key) {
   return found == values.end() ? "" : found->second;
 }
 
-void append_phases(Row& row, const std::optional<Phases>& phases) {
-  for (double Phases::*part : {&Phases::start, &Phases::middle, &Phases::end, &Phases::late}) {
-    row << (phases ? std::optional((*phases).*part) : std::nullopt);
+// A run, and what its study knows of it.
+struct CsvRun {
+  const CollectedRun* run = nullptr;
+  std::string study;
+  Values axes;
+  Values config;
+};
+
+struct CsvColumn {
+  std::string name;
+  std::function<std::string(const CsvRun&)> cell;
+};
+
+std::vector<CsvRun> csv_runs(const Collection& collection, const std::vector<Study>& studies) {
+  std::vector<CsvRun> runs(collection.runs.size());
+  for (size_t i = 0; i < runs.size(); ++i) runs[i].run = &collection.runs[i];
+  for (const Study& study : studies) {
+    for (const StudyRun* placed : study.all_runs()) {
+      CsvRun& run = runs[placed->number - 1];
+      run.study = study.name;
+      for (size_t i = 0; i < study.axes.size(); ++i) run.axes[study.axes[i].name] = placed->values[i];
+      for (const auto& [key, value] : config_values(placed->run->record.config)) run.config[key] = value;
+    }
+  }
+  return runs;
+}
+
+template <class Of>
+CsvColumn column_of(std::string name, Of of) {
+  return {std::move(name), [of](const CsvRun& run) { return field(of(run.run->record)); }};
+}
+
+CsvColumn column_of(const RunNumber& number) {
+  return {*number.column == '\0' ? number.key : number.column,
+          [of = number.of](const CsvRun& run) { return field(of(run.run->record, run.run->metrics)); }};
+}
+
+// Those that every record has, or those that older ones lack.
+void add_numbers(std::vector<CsvColumn>& columns, const Collection& collection, bool are_new) {
+  const auto is_known = [&](const RunNumber& number) {
+    return std::any_of(collection.runs.begin(), collection.runs.end(),
+                       [&](const CollectedRun& run) { return number.of(run.record, run.metrics).has_value(); });
+  };
+  for (const RunNumber& number : run_numbers()) {
+    const bool is_new = *number.with != '\0';
+    if (is_new == are_new && (!is_new || is_known(run_number(number.with)))) columns.push_back(column_of(number));
+  }
+}
+
+void add_overlaps(std::vector<CsvColumn>& columns, const Collection& collection) {
+  std::set<uint32_t> windows;
+  for (const CollectedRun& run : collection.runs) {
+    for (const auto& [bytes, share] : run.record.overlap) windows.insert(bytes);
+  }
+  for (const uint32_t bytes : windows) {
+    columns.push_back(column_of(fmt::format("overlap_{}", bytes), [bytes](const RunRecord& record) {
+      const auto found = record.overlap.find(bytes);
+      return found == record.overlap.end() ? std::nullopt : std::optional(found->second);
+    }));
+  }
+}
+
+void add_hook_numbers(std::vector<CsvColumn>& columns, const Collection& collection) {
+  std::vector<std::string> names;
+  for (const CollectedRun& run : collection.runs) {
+    for (const auto& [name, value] : run.metrics.hook) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  for (const std::string& name : names) {
+    const std::string metric = metric::kHookPrefix + name;
+    columns.push_back({metric, [metric](const CsvRun& run) { return field(run.run->metrics.hook_number(metric)); }});
   }
 }
 
 }  // namespace
 
 std::string runs_csv(const Collection& collection, const std::vector<Study>& studies) {
-  std::vector<Values> configs(collection.runs.size());
-  std::vector<Values> axes(collection.runs.size());
-  std::vector<const Study*> study_of(collection.runs.size());
-  std::vector<std::string> axis_names;
+  const std::vector<CsvRun> runs = csv_runs(collection, studies);
+  std::vector<CsvColumn> columns = {
+      {"number", [&](const CsvRun& run) { return std::to_string(&run - runs.data() + 1); }},
+      {"run", [](const CsvRun& run) { return field(run.run->name); }},
+      {"study", [](const CsvRun& run) { return field(run.study); }},
+      column_of("status", [](const RunRecord& record) { return status_name(record.status); }),
+      column_of("seed", [](const RunRecord& record) { return record.seed; })};
+  add_numbers(columns, collection, false);
+  const auto bits = std::find_if(columns.begin(), columns.end(),
+                                 [](const CsvColumn& column) { return column.name == run_number("bits").column; });
+  columns.insert(bits,
+                 column_of("unit", [](const RunRecord& record) { return record.dataset ? record.dataset->unit : ""; }));
+  for (const auto& column :
+       {column_of("device", [](const RunRecord& record) { return record.device; }),
+        column_of("commit", [](const RunRecord& record) { return record.environment.host_commit; }),
+        column_of("config_hash", [](const RunRecord& record) { return record.config_hash; }),
+        column_of("started_utc", [](const RunRecord& record) { return record.started_utc; }),
+        column_of("ended_utc", [](const RunRecord& record) { return record.ended_utc; }),
+        column_of("error", [](const RunRecord& record) { return record.error; })}) {
+    columns.push_back(column);
+  }
+  add_numbers(columns, collection, true);
+  add_overlaps(columns, collection);
+  add_hook_numbers(columns, collection);
+  std::set<std::string> axes;
   for (const Study& study : studies) {
     for (const Axis& axis : study.axes) {
-      if (std::find(axis_names.begin(), axis_names.end(), axis.name) == axis_names.end())
-        axis_names.push_back(axis.name);
-    }
-    for (const StudyRun* run : study.all_runs()) {
-      const size_t place = run->number - 1;
-      study_of[place] = &study;
-      for (size_t i = 0; i < study.axes.size(); ++i) axes[place][study.axes[i].name] = run->values[i];
-      for (const auto& [key, value] : config_values(run->run->record.config)) configs[place][key] = value;
+      if (!axes.insert(axis.name).second) continue;
+      columns.push_back(
+          {"axis." + axis.name, [name = axis.name](const CsvRun& run) { return field(at_or_empty(run.axes, name)); }});
     }
   }
-  const std::vector<std::string> keys = varying_keys(configs);
+  std::vector<const Values*> configs;
+  for (const CsvRun& run : runs) configs.push_back(&run.config);
+  for (const std::string& key : varying_keys(configs)) {
+    columns.push_back({"config." + key, [key](const CsvRun& run) { return field(at_or_empty(run.config, key)); }});
+  }
   Row head;
-  for (const char* name : {"number",
-                           "run",
-                           "study",
-                           "status",
-                           "seed",
-                           "steps",
-                           "member_tokens",
-                           "unit",
-                           "final_bits",
-                           "newest_bits",
-                           "best_bits",
-                           "unigram",
-                           "bigram",
-                           "gzip",
-                           "wall_seconds",
-                           "step_seconds_p5",
-                           "step_seconds_median",
-                           "step_seconds_p95",
-                           "forward_share",
-                           "tokens_per_second",
-                           "update_rate_start",
-                           "update_rate_middle",
-                           "update_rate_end",
-                           "update_rate_late",
-                           "threshold_start",
-                           "threshold_middle",
-                           "threshold_end",
-                           "threshold_late",
-                           "memory_bytes",
-                           "device",
-                           "commit",
-                           "config_hash",
-                           "started_utc",
-                           "ended_utc",
-                           "error"}) {
-    head << name;
-  }
-  const bool any_average = std::any_of(studies.begin(), studies.end(), has_average);
-  if (any_average)
-    head << "average_final_bits"
-         << "average_newest_bits";
-  // Records of version 0.2 have none of these.
-  const bool any_size = std::any_of(collection.runs.begin(), collection.runs.end(),
-                                    [](const CollectedRun& run) { return run.record.checkpoint_bytes.has_value(); });
-  const bool any_text = std::any_of(collection.runs.begin(), collection.runs.end(),
-                                    [](const CollectedRun& run) { return run.record.counting_seconds.has_value(); });
-  std::set<uint32_t> overlaps;
-  for (const CollectedRun& run : collection.runs) {
-    for (const auto& [bytes, share] : run.record.overlap) overlaps.insert(bytes);
-  }
-  if (any_size)
-    head << "parameters"
-         << "checkpoint_bytes";
-  if (any_text) {
-    for (const char* name : {"xz", "ppmd", "kneser_ney", "kneser_ney_bytes", "counting_seconds"}) head << name;
-    for (const uint32_t bytes : overlaps) head << fmt::format("overlap_{}", bytes);
-  }
-  std::vector<std::string> hook_names;
-  for (const CollectedRun& run : collection.runs) {
-    for (const auto& [name, value] : run.metrics.hook) {
-      if (std::find(hook_names.begin(), hook_names.end(), name) == hook_names.end()) hook_names.push_back(name);
-    }
-  }
-  for (const std::string& name : hook_names) head << metric::kHookPrefix + name;
-  for (const std::string& axis : axis_names) head << "axis." + axis;
-  for (const std::string& key : keys) head << "config." + key;
+  for (const CsvColumn& column : columns) head << column.name;
   std::string text = head.end();
-  for (size_t i = 0; i < collection.runs.size(); ++i) {
-    const CollectedRun& run = collection.runs[i];
-    const RunRecord& record = run.record;
-    const RunMetrics& metrics = run.metrics;
-    const auto bits = [](const std::optional<Evaluation>& evaluation) {
-      return evaluation ? std::optional(evaluation->bits_per_unit) : std::nullopt;
-    };
-    const auto step = [&](double Quantiles::*part) {
-      return metrics.step_seconds ? std::optional((*metrics.step_seconds).*part) : std::nullopt;
-    };
-    Row row;
-    row << uint64_t{i + 1} << run.name << study_of[i]->name << status_name(record.status) << record.seed << record.steps
-        << record.member_tokens << (record.dataset ? record.dataset->unit : "") << bits(record.final)
-        << bits(record.newest) << bits(record.best) << record.baselines.unigram << record.baselines.bigram
-        << record.baselines.gzip << record.wall_seconds << step(&Quantiles::p5) << step(&Quantiles::median)
-        << step(&Quantiles::p95) << metrics.forward_share << metrics.tokens_per_second;
-    append_phases(row, update_rate_of(metrics, masks_votes(record)));
-    append_phases(row, metrics.threshold);
-    row << record.memory_bytes << record.device << record.environment.host_commit << record.config_hash
-        << record.started_utc << record.ended_utc << record.error;
-    const AverageRecord average = record.average.value_or(AverageRecord{});
-    if (any_average) row << bits(average.final) << bits(average.newest);
-    if (any_size) row << record.parameters << record.checkpoint_bytes;
-    if (any_text) {
-      const auto counted = record.baselines.best_kneser_ney();
-      row << record.baselines.xz << record.baselines.ppmd << (counted ? std::optional(counted->second) : std::nullopt)
-          << (counted ? std::optional<uint64_t>(counted->first) : std::nullopt) << record.counting_seconds;
-      for (const uint32_t bytes : overlaps) {
-        const auto found = record.overlap.find(bytes);
-        row << (found == record.overlap.end() ? std::nullopt : std::optional(found->second));
-      }
-    }
-    for (const std::string& name : hook_names) row << metrics.hook_number(metric::kHookPrefix + name);
-    for (const std::string& axis : axis_names) row << at_or_empty(axes[i], axis);
-    for (const std::string& key : keys) row << at_or_empty(configs[i], key);
-    text += row.end();
+  for (const CsvRun& run : runs) {
+    std::vector<std::string> cells;
+    for (const CsvColumn& column : columns) cells.push_back(column.cell(run));
+    text += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return text;
 }
@@ -244,7 +239,9 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
       if (places.emplace(column.key, keys.size()).second) keys.push_back(column.key);
     }
   }
-  const std::vector<std::string> settings = varying_keys(configs);
+  std::vector<const Values*> of_runs;
+  for (const Values& values : configs) of_runs.push_back(&values);
+  const std::vector<std::string> settings = varying_keys(of_runs);
   if (keys.empty()) throw Error("no run has metrics to export, expected a metrics.jsonl beside a record.json");
   write_atomically(file, [&](const WriteBytes& write) {
     Row head;

@@ -8,10 +8,10 @@
 
 #include "record/gnuplot.h"
 #include "report/csv.h"
-#include "report/figures.h"
 #include "report/sections.h"
 #include "report/withdrawn.h"
 #include "system/files.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {
@@ -164,17 +164,22 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
   draft.paragraph(
       "Run numbers count within this report. runs.csv has the results of every run and each setting that varies "
       "between runs; curves.csv has every evaluation.");
+  std::vector<const RunNumber*> numbers(reported_numbers().begin(), reported_numbers().end());
+  if (std::none_of(studies.begin(), studies.end(), has_average)) std::erase(numbers, &run_number("average_bits"));
   Table table;
-  table.columns = {"run",  "record",          "study",       "configuration", "seed", "status",
-                   "bits", "member tokens/s", "update rate", "wall time",     "begun"};
-  const bool any_average = std::any_of(studies.begin(), studies.end(), has_average);
-  const auto behind_bits = [](auto& cells) { return cells.begin() + 7; };
-  if (any_average) table.columns.insert(behind_bits(table.columns), "bits of the average");
+  table.columns = {"run", "record", "study", "configuration", "seed", "status"};
+  for (const RunNumber* number : numbers) table.columns.emplace_back(number->title);
+  table.columns.emplace_back("begun");
   std::vector<double> bits;
   for (const Study& study : studies) {
     for (const StudyRun* run : study.all_runs()) bits.push_back(metric_of(*run->run, "bits").value_or(0.0));
   }
   const Decimals bits_text = Decimals(bits).with_digits_of(bits);
+  const auto cell = [&](const CollectedRun& run, const RunNumber& number) {
+    const std::optional<double> value = number.of(run.record, run.metrics);
+    if (!value) return Text("");
+    return Text(number.unit == NumberUnit::kBits ? bits_text(*value) : text_of(number.unit, *value), *value);
+  };
   for (const Study& study : studies) {
     for (const StudyRun* run : study.all_runs()) {
       const RunRecord& record = run->run->record;
@@ -182,19 +187,13 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
       name.link = fs::absolute(run->run->record_file)
                       .lexically_normal()
                       .lexically_relative(fs::absolute(draft.folder()).lexically_normal());
-      const auto cell = [](const std::optional<double>& value, const auto& write) {
-        return value ? Text(write(*value), *value) : Text("");
-      };
-      const std::optional<Phases> rate = update_rate_of(run->run->metrics, masks_votes(record));
       table.runs.push_back(run->number);
       std::vector<Text>& row = table.rows.emplace_back(std::vector<Text>{
           Text(std::to_string(run->number), static_cast<double>(run->number)), name, study.name,
           study.label(run->values), Text(std::to_string(record.seed), static_cast<double>(record.seed)),
-          status_name(record.status), cell(metric_of(*run->run, "bits"), bits_text),
-          cell(run->run->metrics.tokens_per_second, short_count),
-          cell(rate ? std::optional(rate->late) : std::nullopt, percent),
-          Text(seconds_text(record.wall_seconds), record.wall_seconds), record.started_utc});
-      if (any_average) row.insert(behind_bits(row), cell(metric_of(*run->run, "average_bits"), bits_text));
+          status_name(record.status)});
+      for (const RunNumber* number : numbers) row.push_back(cell(*run->run, *number));
+      row.emplace_back(record.started_utc);
     }
   }
   draft.add(std::move(table));

@@ -11,8 +11,8 @@
 #include "config/value.h"
 #include "config/yaml.h"
 #include "eggroll/settings.h"
-#include "report/figures.h"
 #include "report/sections.h"
+#include "system/number_text.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -77,7 +77,7 @@ std::vector<Text> pathologies_of(const Study& study) {
     const auto note = [&](const std::string& text) { found[text].push_back(run->number); };
     if (const std::optional<std::string> caution = overlap_caution(record.overlap)) note(*caution + ".");
     if (metrics.update_rate && metrics.lines > 1) {
-      const std::optional<Phases> rate = update_rate_of(metrics, masks_votes(record));
+      const std::optional<Phases> rate = update_rate_of(record, metrics);
       const double late = rate ? rate->late : 0.0;
       if (metrics.update_rate->late == 0.0) {
         note("No weight moved in the last quarter of the steps; lower the threshold or raise the step.");

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "report/figures.h"
 #include "report/sections.h"
+#include "system/number_text.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -109,8 +109,8 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
   for (const char* column : {"bits", "95 % interval", "n", "lowest", "highest"}) {
     table.columns.emplace_back(column);
   }
-  if (any_average) table.columns.emplace_back("bits of the average");
-  table.columns.insert(table.columns.end(), {"member tokens/s", "runs"});
+  if (any_average) table.columns.emplace_back(run_number("average_bits").title);
+  table.columns.insert(table.columns.end(), {run_number("tokens_per_second").title, "runs"});
   std::vector<double> bits;
   std::vector<double> means;
   std::vector<double> rates;

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <map>
 
-#include "report/figures.h"
 #include "report/plot_frame.h"
 #include "report/plots.h"
 #include "report/sections.h"
 #include "report/withdrawn.h"
+#include "system/number_text.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -25,9 +25,7 @@ double deviations_of(const RunRecord& record, double threshold) {
   return threshold * std::sqrt(std::max(0.0, 1.0 - residual * residual));
 }
 
-std::optional<Phases> rate_of(const StudyRun& run) {
-  return update_rate_of(run.run->metrics, masks_votes(run.run->record));
-}
+std::optional<Phases> rate_of(const StudyRun& run) { return update_rate_of(run.run->record, run.run->metrics); }
 
 double mean_over(const std::vector<const StudyRun*>& runs, double (*value)(const StudyRun&)) {
   double sum = 0.0;

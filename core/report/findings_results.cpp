@@ -5,11 +5,11 @@
 #include <map>
 
 #include "report/axis_names.h"
-#include "report/figures.h"
 #include "report/plot_frame.h"
 #include "report/plots.h"
 #include "report/sections.h"
 #include "report/withdrawn.h"
+#include "system/number_text.h"
 #include "system/text.h"
 
 namespace eggroll {

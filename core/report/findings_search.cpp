@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "report/axis_names.h"
-#include "report/figures.h"
 #include "report/plots.h"
 #include "report/sections.h"
+#include "system/number_text.h"
 #include "system/text.h"
 
 namespace eggroll {

@@ -6,9 +6,9 @@
 
 #include "report/axis_names.h"
 #include "report/copies.h"
-#include "report/figures.h"
 #include "report/plot_frame.h"
 #include "report/sections.h"
+#include "system/number_text.h"
 #include "system/text.h"
 
 namespace eggroll {

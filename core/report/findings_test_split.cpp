@@ -5,8 +5,8 @@
 
 #include "record/json.h"
 #include "record/seal.h"
-#include "report/figures.h"
 #include "report/sections.h"
+#include "system/number_text.h"
 #include "system/text.h"
 
 namespace eggroll {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "record/gnuplot.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {
@@ -68,14 +69,6 @@ std::string tic_text(const std::string& name) {
   std::string format;
   for (const char c : name) format += c == '%' ? "%%" : std::string(1, c);
   return gnuplot_text(format);
-}
-
-std::string grouped(double value) {
-  constexpr double kLargest = 1e15;
-  if (value != std::floor(value) || std::abs(value) >= kLargest) return fmt::format("{:.4g}", value);
-  std::string digits = fmt::format("{:.0f}", std::abs(value));
-  for (size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
-  return value < 0.0 ? "-" + digits : digits;
 }
 
 Frame Frame::with_margin(double share) const {

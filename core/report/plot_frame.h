@@ -28,9 +28,6 @@ std::string shortened(const std::string& label, size_t most);
 // A name at a tic, quoted: gnuplot takes it for a format.
 std::string tic_text(const std::string& name);
 
-// "131,072".
-std::string grouped(double value);
-
 // Where an axis begins and ends.
 struct Frame {
   double low = 0.0;

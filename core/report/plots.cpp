@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "record/gnuplot.h"
-#include "report/figures.h"
 #include "report/plot_frame.h"
 #include "report/statistics.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "report/document.h"
-#include "report/figures.h"
 #include "report/plots.h"
 #include "report/standings.h"
 #include "report/study.h"
 #include "report/verdict.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 

@@ -1,5 +1,7 @@
 #include "report/statistics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
@@ -7,6 +9,8 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {
@@ -36,6 +40,26 @@ Mean mean_over_seeds(const std::vector<OfSeed>& values) {
   std::vector<double> means;
   for (const auto& [seed, own] : seeds) means.push_back(mean_of(own).mean);
   return mean_of(means);
+}
+
+namespace {
+
+std::string with_count(const Mean& mean, const std::string& count) {
+  if (!mean.interval) return fmt::format("{} ({}, no interval)", text_of(mean.mean), count);
+  const auto& [low, high] = *mean.interval;
+  const Decimals text({mean.mean, low, high});
+  return fmt::format("{} (95 % interval {} to {}, {})", text(mean.mean), text(low), text(high), count);
+}
+
+}  // namespace
+
+std::string text_of(const Mean& mean, const std::string& of_what) {
+  return with_count(mean, count_text(mean.n, of_what));
+}
+
+std::string text_of(const Mean& mean, size_t values, const std::string& of_what) {
+  const std::string count = count_text(values, of_what);
+  return with_count(mean, mean.n == values ? count : count_text(mean.n, "seed") + " of " + count);
 }
 
 double p_above(const Mean& mean, double border) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,12 @@ struct OfSeed {
 // Takes at least one value. Each seed's values are averaged first: they share its data and initial weights, and so are
 // not independent of one another. n counts seeds.
 Mean mean_over_seeds(const std::vector<OfSeed>& values);
+
+// "3.487 (95 % interval 3.466 to 3.508, 5 seeds)"; of one value "3.487 (1 seed, no interval)".
+std::string text_of(const Mean& mean, const std::string& of_what);
+
+// Text of a mean over seeds that is made of this many values: "..., 5 pairs)", or "..., 5 seeds of 10 pairs)".
+std::string text_of(const Mean& mean, size_t values, const std::string& of_what);
 
 // One-sided p-values of a mean of n values, n at least 2, by Student's t. p_above is small if the mean lies far above
 // the border, p_below if it lies far below it.

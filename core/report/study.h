@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "record/claim.h"
+#include "record/run_numbers.h"
 #include "report/collection.h"
 #include "report/statistics.h"
 
@@ -85,7 +85,7 @@ std::string data_of(const RunRecord& record);
 // Whether some of its runs keep an average of their weights.
 bool has_average(const Study& study);
 
-// As record/claim.h names metrics. Absent where the run did not come to its end, or has no such figure.
+// As record/run_numbers.h has it.
 std::optional<double> metric_of(const CollectedRun& run, const std::string& metric);
 
 // Two runs of one seed that differ only in one axis. difference: the metric at the value minus the metric at `with`.

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "eggroll/error.h"
-#include "report/figures.h"
 #include "report/statistics.h"
 #include "report/withdrawn.h"
+#include "system/number_text.h"
 #include "system/text.h"
 
 namespace eggroll {

@@ -68,6 +68,22 @@ class ResultsTest(unittest.TestCase):
         record = json.loads((SOURCE / "results" / "0.1" / "shakespeare-seed1.json").read_text())
         self.assertEqual(old["final_bits"], record["final"]["bits_per_unit"])
 
+    def test_numbers_are_those_of_a_report(self):
+        for page in ["words", "average", "count-convergence"]:
+            folder = SOURCE / "results" / "findings" / page
+            runs = self.read(folder / "records").runs
+            reported = pandas.read_csv(folder / "runs.csv", float_precision="round_trip")
+            self.assertEqual(len(runs), len(reported))
+            both = reported.merge(runs, on=["config_hash", "seed"], suffixes=["", " of Python"], validate="one_to_one")
+            self.assertEqual(len(both), len(reported))
+            of_others = {"number", "run", "config_hash", "seed"}
+            columns = [name for name in reported.columns if not name.startswith(("axis.", "config.", "hook."))]
+            for column in sorted(set(columns) - of_others):
+                self.assertIn(column, runs.columns)
+                known, ours = both[column], both[column + " of Python"]
+                self.assertEqual(list(known.isna()), list(ours.isna()), column)
+                self.assertEqual(list(known.dropna()), list(ours.dropna()), column)
+
     def test_the_notebook_has_a_row_for_each_configuration_of_a_sweep_over_optimizers(self):
         records = SOURCE / "results" / "findings" / "optimizer" / "records"
         cells = json.loads((SOURCE / "tools" / "python" / "results.ipynb").read_text())["cells"]

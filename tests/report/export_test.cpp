@@ -129,13 +129,12 @@ TEST_F(ExportTest, TwoRunsAreComparedLineByLine) {
   run.seed = 1;
   write_synthetic_run(folder_ / "b", run);
   const std::vector<std::string> lines = compared("a", "b");
-  EXPECT_THAT(lines,
-              ElementsAre("config dataset.seed: 0 in A, 1 in B", "config model.width: 32 in A, 64 in B",
-                          "config noise.extra: absent in A, 1 in B", "seed: 0 in A, 1 in B",
-                          "final held-out bits per unit: 4 in A, 3.5 in B",
-                          "member tokens per second: 1.64 M in A, 1.64 M in B (equal)", HasSubstr("update rate: "),
-                          "wall time: 1.25 s in A, 1.25 s in B (equal)", "steps done: 100 in A, 100 in B (equal)",
-                          "memory: 512 KiB in A, 512 KiB in B (equal)", "weights: equal, to the bit, in 1 of 1 pair"));
+  EXPECT_THAT(lines, ElementsAre("config dataset.seed: 0 in A, 1 in B", "config model.width: 32 in A, 64 in B",
+                                 "config noise.extra: absent in A, 1 in B", "seed: 0 in A, 1 in B",
+                                 "final bits: 4 in A, 3.5 in B", "member tokens/s: 1.64 M in A, 1.64 M in B (equal)",
+                                 HasSubstr("update rate: "), "wall time: 1.25 s in A, 1.25 s in B (equal)",
+                                 "steps done: 100 in A, 100 in B (equal)", "memory: 512 KiB in A, 512 KiB in B (equal)",
+                                 "weights: equal, to the bit, in 1 of 1 pair"));
   EXPECT_EQ(compared("a", "a")[0], "configuration, plugins, machine and data are the same");
 }
 
@@ -147,8 +146,7 @@ TEST_F(ExportTest, AveragesAreComparedWhereBothHaveOne) {
   write_synthetic_run(folder_ / "b", run);
   run.average_bits.reset();
   write_synthetic_run(folder_ / "c", run);
-  EXPECT_THAT(compared("a", "b"),
-              Contains("final held-out bits per unit, average of the weights: 3.75 in A, 3.5 in B"));
+  EXPECT_THAT(compared("a", "b"), Contains("final bits of the average: 3.75 in A, 3.5 in B"));
   EXPECT_THAT(compared("a", "c"), Not(Contains(HasSubstr("average of the weights"))));
 }
 
@@ -182,7 +180,7 @@ TEST_F(ExportTest, SweepsAreComparedByPairsOfRuns) {
   EXPECT_THAT(lines, Contains("6 runs in A, 5 runs in B, 5 pairs with the same seed and the same values of the "
                               "settings that vary within A or B"));
   // The seeds' differences -0.1, -0.2 (each of two pairs) and -0.3, by SciPy 1.10.1.
-  EXPECT_THAT(lines, Contains("final held-out bits per unit: mean 4 in A, 3.8 in B; B minus A -0.2000 (95 % interval "
+  EXPECT_THAT(lines, Contains("final bits: mean 4 in A, 3.8 in B; B minus A -0.2000 (95 % interval "
                               "-0.4484 to 0.0484, 3 seeds of 5 pairs)"));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("noise.rank"))));
 }
@@ -229,8 +227,8 @@ TEST_F(ExportTest, CopiesOfARunMakeOnePair) {
   EXPECT_THAT(lines, Contains("2 runs repeat the configuration and the seed of another run, and do not count again; in "
                               "2 cases such runs differ in steps or bits, and the one counts that ended and went "
                               "furthest, of equals the one that began last"));
-  EXPECT_EQ(comparison.figures.at(0).a.mean, 3.0);
-  EXPECT_EQ(comparison.figures.at(0).difference.n, 2U);
+  EXPECT_EQ(comparison.numbers.at(0).a.mean, 3.0);
+  EXPECT_EQ(comparison.numbers.at(0).difference.n, 2U);
 }
 
 // A setting that one side alone has makes no copies.

@@ -180,12 +180,12 @@ TEST_F(FindingsTest, TheAverageOfTheWeightsHasAColumnOfItsOwn) {
   write();
   const std::string text = markdown();
   EXPECT_THAT(text, HasSubstr(" The weights' average has a column of its own; all other columns are of the weights."));
-  EXPECT_THAT(text, HasSubstr("| lowest | highest | bits of the average | member tokens/s | runs |"));
+  EXPECT_THAT(text, HasSubstr("| lowest | highest | final bits of the average | member tokens/s | runs |"));
   EXPECT_THAT(text, testing::ContainsRegex("\\| 2 \\| 5\\.000 \\| [^|]* \\| 2 \\| 5\\.000 "
                                            "\\| 5\\.000 \\| 3\\.625 \\| "));
   EXPECT_THAT(text, testing::ContainsRegex("\\| 4 \\| 4\\.050 \\| [^|]* \\| 3 \\| 4\\.000 "
                                            "\\| 4\\.100 \\|  *\\| "));
-  EXPECT_THAT(text, HasSubstr("| bits | bits of the average | member tokens/s | update rate |"));
+  EXPECT_THAT(text, HasSubstr("| final bits | final bits of the average | member tokens/s | update rate |"));
   EXPECT_THAT(text, HasSubstr(" | completed | 5.000 | 3.500 | "));
   EXPECT_THAT(text, HasSubstr(" | completed | 4.000 |  | "));
   const std::string table = read_file(out_ / "runs.csv");

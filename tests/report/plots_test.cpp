@@ -5,8 +5,8 @@
 #include <limits>
 #include <set>
 
-#include "report/figures.h"
 #include "report/plot_frame.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {

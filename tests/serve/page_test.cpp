@@ -123,7 +123,7 @@ TEST_F(PageTest, ItDrawsCurvesBandsBaselinesAndEffects) {
       "Chart.getChart(document.querySelector('#curves')).options.scales.x.title.text === 'member tokens'"));
   choose("on", "tokens_per_second");
   EXPECT_TRUE(browser_->wait_for(
-      "Chart.getChart(document.querySelector('#effects')).options.scales.y.title.text === 'tokens/s'"));
+      "Chart.getChart(document.querySelector('#effects')).options.scales.y.title.text === 'member tokens/s'"));
   EXPECT_DOUBLE_EQ(datasets("#effects").at(0).at("data").at(1).at("y"), 2048 * kSyntheticTokens / 0.01);
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <sstream>
 
@@ -96,13 +95,6 @@ Registry find_plugins_of_run(const ConfigNode& config, const std::vector<fs::pat
   std::vector<PluginFolder> folders = plugin_folders_of_run(allowed, configured);
   require_environment(folders);
   return Registry(std::move(folders), kPluginTimeLimit, kCureOfRun);
-}
-
-std::string duration_text(double seconds) {
-  const auto s = static_cast<int64_t>(std::lround(seconds));
-  if (s < 60) return fmt::format("{}s", s);
-  if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
-  return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
 }
 
 namespace {

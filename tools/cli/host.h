@@ -45,9 +45,6 @@ Registry find_plugins_of_run(const ConfigNode& config, const std::vector<std::fi
 // The lines of the comment that a file begins with; "" where it begins with none, or is none.
 std::string heading_comment(const std::filesystem::path& file);
 
-// "59s", "3m20s", "2h05m".
-std::string duration_text(double seconds);
-
 // The folder of the running executable.
 std::filesystem::path executable_folder();
 

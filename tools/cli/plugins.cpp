@@ -14,6 +14,7 @@
 #include "eggroll/error.h"
 #include "plugin/calls.h"
 #include "plugin/scaffold.h"
+#include "record/json.h"
 #include "system/files.h"
 #include "train/setup.h"
 

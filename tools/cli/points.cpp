@@ -14,6 +14,8 @@
 #include "experiment/check_points.h"
 #include "experiment/point_hold.h"
 #include "experiment/search.h"
+#include "record/json.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {
@@ -21,12 +23,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr size_t kLeastWhat = 16;  // characters of what a point is, however narrow the terminal
-
-std::string tokens_text(uint64_t tokens) {
-  const double t = static_cast<double>(tokens);
-  if (t >= 1e9) return fmt::format("{:.2f} G", t / 1e9);
-  return t >= 1e6 ? fmt::format("{:.2f} M", t / 1e6) : fmt::format("{:.1f} k", t / 1e3);
-}
 
 // The speed of finished points in member tokens per second, by model, backend and population, which decide most of it.
 class Pace {
@@ -134,12 +130,13 @@ void print_points(const Sweep& sweep, const PointList& list) {
     const SweepPoint& point = *list.points[i].point;
     const std::optional<double>& needs = list.points[i].seconds;
     fmt::print("{:04}   {}  {}{:<6}  {:<{}}  {}\n", point.index, point.hash.substr(0, 8),
-               tokens_column(tokens_text(point.member_tokens())), needs ? duration_text(*needs) : "-", states[i],
-               widest, what.rows[i]);
+               tokens_column(short_count(static_cast<double>(point.member_tokens()))),
+               needs ? duration_text(*needs) : "-", states[i], widest, what.rows[i]);
   }
   fmt::print("{} points in {}{}: {} done, {}{} left with {} member tokens, about {}{}\n", list.points.size(),
              sweep.folder.string(), leftovers(sweep), list.done,
-             list.failed > 0 ? fmt::format("{} failed, ", list.failed) : "", list.left(), tokens_text(list.tokens_left),
+             list.failed > 0 ? fmt::format("{} failed, ", list.failed) : "", list.left(),
+             short_count(static_cast<double>(list.tokens_left)),
              list.left() == 0    ? "0s"
              : list.seconds_left ? duration_text(*list.seconds_left)
                                  : "? (for some of them no similar point is done)",

@@ -24,6 +24,7 @@
 #include "processes/processes.h"
 #include "record/sentence.h"
 #include "system/files.h"
+#include "system/number_text.h"
 #include "system/text.h"
 #include "train/beginning.h"
 #include "train/identity.h"

@@ -13,11 +13,12 @@
 #include "cli/runs.h"
 #include "cli/terminal.h"
 #include "config/hash.h"
+#include "record/json.h"
 #include "record/run_lock.h"
 #include "record/sentence.h"
 #include "report/collection.h"
-#include "report/figures.h"
 #include "system/files.h"
+#include "system/number_text.h"
 #include "system/text.h"
 #include "train/identity.h"
 

@@ -12,9 +12,9 @@
 #include "cli/stops.h"
 #include "cli/terminal.h"
 #include "eggroll/error.h"
-#include "record/claim.h"
-#include "report/figures.h"
+#include "record/run_numbers.h"
 #include "report/statistics.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {

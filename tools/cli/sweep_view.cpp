@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "experiment/outcome.h"
 #include "record/sentence.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 namespace eggroll {
@@ -35,12 +34,8 @@ bool reader_has_gone();
 // Prints what a command says to programs (--json). Names of files and texts of models need not be UTF-8, as JSON must
 // be: bytes that are not become U+FFFD.
 void print_json(const nlohmann::ordered_json& json);
-// Null where the text is empty, or there is no value.
+// Null where the text is empty.
 nlohmann::ordered_json or_null(const std::string& text);
-template <class T>
-nlohmann::ordered_json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
-}
 
 }  // namespace eggroll
 

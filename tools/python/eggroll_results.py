@@ -3,7 +3,7 @@
     from eggroll_results import read_results
 
     results = read_results("results/runs")
-    results.runs       # a row for each run: its figures, and each key of its configuration as config.KEY
+    results.runs       # a row for each run: its numbers, and each key of its configuration as config.KEY
     results.metrics    # a row for each line of each metrics.jsonl; the column `run` is that of results.runs
     results.problems   # sentences: what was damaged and left out; each is a warning too
 
@@ -193,6 +193,12 @@ def _axis_text(value):
     return " ".join(f"{key}={text}" for key, text in value.items()) if isinstance(value, dict) else value
 
 
+def _several(names, values):
+    """A column for each name, empty where the record has no such list."""
+    known = values if isinstance(values, list) and len(values) == len(names) else [None] * len(names)
+    return dict(zip(names, known))
+
+
 def _row(record):
     def get(*keys):
         value = record
@@ -214,15 +220,20 @@ def _row(record):
     row = {"study": get("sweep", "name"), "status": record["status"], "seed": get("seed"), "steps": get("steps"),
            "member_tokens": get("member_tokens"), "unique_tokens": get("unique_tokens"), "unit": get("dataset", "unit"),
            "final_bits": final, "newest_bits": newest, "best_bits": get("best", "bits_per_unit"),
-           "average_final_bits": get("average", "final", "bits_per_unit")}
+           "average_final_bits": get("average", "final", "bits_per_unit"),
+           "average_newest_bits": get("average", "newest", "bits_per_unit")}
     row.update({name: get("baselines", name) for name in ("unigram", "bigram", "gzip", "xz", "ppmd")})
     counted = sorted((bits, int(of)) for of, bits in _items(get("baselines", "kneser_ney")))
     row["kneser_ney"], row["kneser_ney_bytes"] = counted[0] if counted else (None, None)
     row["counting_seconds"] = get("counting_seconds")
     row.update({f"overlap_{size}": get("overlap", size) for size in ("32", "64", "128")})
     row.update({"wall_seconds": get("wall_seconds"), "tokens_per_second": get("summary", "tokens_per_second"),
-                "update_rate_late": rates[3] if isinstance(rates, list) and len(rates) == 4 else None,
-                "parameters": get("parameters"), "checkpoint_bytes": get("checkpoint_bytes"),
+                "forward_share": get("summary", "forward_share")})
+    quantiles = [f"step_seconds_{name}" for name in ("p5", "median", "p95")]
+    row.update(_several(quantiles, get("summary", "step_seconds")))
+    for name, values in (("update_rate", rates), ("threshold", get("summary", "threshold"))):
+        row.update(_several([f"{name}_{phase}" for phase in ("start", "middle", "end", "late")], values))
+    row.update({"parameters": get("parameters"), "checkpoint_bytes": get("checkpoint_bytes"),
                 "memory_bytes": get("memory_bytes"), "device": get("device"),
                 "threads": get("threads"), "model": plugins.get("model"), "optimizer": plugins.get("optimizer"),
                 "backend": plugins.get("backend"), "version": get("environment", "host_version"),

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "record/json.h"
 #include "record/metric_keys.h"
+#include "record/run_numbers.h"
 #include "report/own_settings.h"
 #include "report/study.h"
 
@@ -13,15 +15,6 @@ namespace eggroll {
 namespace {
 
 using nlohmann::ordered_json;
-
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
-
-ordered_json bits_of(const std::optional<Evaluation>& evaluation) {
-  return evaluation ? ordered_json(evaluation->bits_per_unit) : ordered_json();
-}
 
 // The axes of a run outside a sweep: what its overrides set, except for the experiment, which has a column of its own.
 ordered_json axes_of_overrides(const RunRecord& record) {
@@ -78,7 +71,33 @@ ordered_json columns_of(const std::vector<CurvePoint>& points) {
 
 }  // namespace
 
-ordered_json summary_of(const RunRecord& record) {
+ordered_json shown_numbers() {
+  ordered_json numbers = ordered_json::array();
+  for (const RunNumber* number : dashboard_numbers()) {
+    numbers.push_back({{"key", number->key},
+                       {"title", number->title},
+                       {"unit", name_of(number->unit)},
+                       {"hint", *number->hint == '\0' ? ordered_json() : ordered_json(number->hint)}});
+  }
+  return numbers;
+}
+
+void add_numbers(ordered_json& summary, const RunRecord& record, const RunMetrics& metrics) {
+  for (const RunNumber* number : dashboard_numbers()) {
+    summary[number->key] = json_of(number->unit, number->of(record, metrics));
+  }
+  // The record is written at checkpoints, the metrics at every step.
+  if (record.status == RunStatus::kRunning) summary["steps"] = std::max(record.steps, metrics.last_step);
+  for (const CurvePoint& point : metrics.held_out) {
+    if (summary["best"].is_null() || point.bits < summary["best"]) summary["best"] = point.bits;
+  }
+  if (record.final) return;
+  if (record.newest) summary["bits"] = record.newest->bits_per_unit;
+  if (!metrics.held_out.empty()) summary["bits"] = metrics.held_out.back().bits;
+  if (!summary["bits"].is_null()) summary["bits_so_far"] = true;
+}
+
+ordered_json summary_of(const RunRecord& record, const RunMetrics& metrics) {
   ordered_json summary = {{"name", record.name},
                           {"status", status_name(record.status)},
                           {"seed", record.seed},
@@ -87,44 +106,22 @@ ordered_json summary_of(const RunRecord& record) {
                           {"config", config_of(record)},
                           {"data", data_of(record)},
                           {"data_hash", data_hash_of(record)},
-                          {"bits", bits_of(record.final ? record.final : record.newest)},
-                          {"best", bits_of(record.best)},
                           {"unit", record.dataset ? ordered_json(record.dataset->unit) : ordered_json()},
                           {"baselines", baselines_of(record)},
-                          {"steps", record.steps},
                           {"planned_steps", nullptr},
                           {"member_tokens", record.member_tokens},
-                          {"wall_seconds", record.wall_seconds},
                           {"started_utc", record.started_utc},
                           {"model", plugin_name(record, "model")},
                           {"optimizer", plugin_name(record, "optimizer")},
                           {"backend", plugin_name(record, "backend")},
                           {"commit", record.environment.host_commit},
                           {"why", or_null(record.stopped_because)}};
-  if (!record.final && record.newest) summary["bits_so_far"] = true;
+  add_numbers(summary, record, metrics);
   const ordered_json::json_pointer steps("/train/steps");
   if (record.config.contains(steps)) summary["planned_steps"] = record.config[steps];
   if (record.failure) summary["why"] = record.failure->detail;
   if (record.error) summary["why"] = *record.error;
   return summary;
-}
-
-void add_metrics(ordered_json& summary, const RunMetrics& metrics, bool masks_votes) {
-  summary["tokens_per_second"] = or_null(metrics.tokens_per_second);
-  const std::optional<Phases> rate = update_rate_of(metrics, masks_votes);
-  summary["update_rate"] = rate ? ordered_json(rate->late) : ordered_json();
-  if (!metrics.held_out.empty()) {
-    if (summary["bits"].is_null() || summary.contains("bits_so_far")) {
-      summary["bits"] = metrics.held_out.back().bits;
-      summary["bits_so_far"] = true;
-    }
-    const auto lowest = std::min_element(metrics.held_out.begin(), metrics.held_out.end(),
-                                         [](const CurvePoint& a, const CurvePoint& b) { return a.bits < b.bits; });
-    // A running run's record is older than its metrics.
-    if (summary["best"].is_null() || lowest->bits < summary["best"]) summary["best"] = lowest->bits;
-  }
-  // The record is written at checkpoints, the metrics at every step.
-  if (summary["status"] == "running" && metrics.last_step > summary["steps"]) summary["steps"] = metrics.last_step;
 }
 
 ordered_json curves_of(const RunMetrics& metrics) {

@@ -10,10 +10,14 @@
 
 namespace eggroll {
 
-nlohmann::ordered_json summary_of(const RunRecord& record);
+// What the page shows of each run, in its order: [{"key": "bits", "title": "final bits", "unit": "bits", "hint":
+// "..."}].
+nlohmann::ordered_json shown_numbers();
 
-// Adds figures from the metrics: speed, update rate and, if the run has no final figures, the newest ones.
-void add_metrics(nlohmann::ordered_json& summary, const RunMetrics& metrics, bool masks_votes);
+// Their values, each under its key. Those of a run that has not ended are the newest.
+void add_numbers(nlohmann::ordered_json& summary, const RunRecord& record, const RunMetrics& metrics);
+
+nlohmann::ordered_json summary_of(const RunRecord& record, const RunMetrics& metrics);
 
 // {"train": {"step": [...], "tokens": [...], "seconds": [...], "bits": [...]}, "held_out": the same}
 nlohmann::ordered_json curves_of(const RunMetrics& metrics);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "eggroll/error.h"
-#include "record/claim.h"
 #include "record/json.h"
 #include "record/metric_keys.h"
 #include "record/metric_table.h"
@@ -36,28 +35,33 @@ FileStamp stamp_of(const fs::path& path) {
   return {static_cast<uint64_t>(info.st_size), changed_ns(info), info.st_ino};
 }
 
+// What the metrics say is known without the record too.
+ordered_json summary_of_unreadable(const SeenRun& run) {
+  ordered_json summary;
+  add_numbers(summary, RunRecord(), run.metrics);
+  summary.update({{"name", run.record_path.parent_path().filename().string()},
+                  {"status", "unreadable"},
+                  {"axes", ordered_json::object()},
+                  {"baselines", ordered_json::object()},
+                  {"wall_seconds", nullptr},
+                  {"why", run.unreadable}});
+  return summary;
+}
+
 ordered_json summary_of(const std::string& folder, const SeenRun& run) {
   ordered_json summary = {{"folder", folder}};
-  summary.update(run.from_record);
-  add_metrics(summary, run.metrics, run.masks_votes);
+  summary.update(run.unreadable.empty() ? eggroll::summary_of(run.says, run.metrics) : summary_of_unreadable(run));
   summary["curve"] = run.curve_version;
   summary["has_curve"] = !run.metrics.held_out.empty() || !run.metrics.training.empty();
   summary["problems"] = run.problems;
   if (!run.half_line.empty() && summary["status"] != "running") summary["problems"].push_back(run.half_line);
-  // Last, because the metrics of a run that was killed are newer than its record, as those of one at work.
-  if (run.was_killed) summary["status"] = status_name(RunStatus::kInterrupted);
+  // Last: until here the run counts as one at work, whose metrics are newer than its record.
+  if (run.was_killed) {
+    summary["status"] = status_name(RunStatus::kInterrupted);
+    summary["why"] = kWhyKilled;
+  }
   summary["written"] = std::max(run.record.changed_ns, run.metrics_file.changed_ns) / 1'000'000'000;
   return summary;
-}
-
-ordered_json unreadable(const fs::path& path, const std::string& why) {
-  return {{"name", path.parent_path().filename().string()},
-          {"status", "unreadable"},
-          {"axes", ordered_json::object()},
-          {"bits", nullptr},
-          {"best", nullptr},
-          {"baselines", ordered_json::object()},
-          {"why", why}};
 }
 
 // The file's text, or the sentence of the error if it cannot be read; null if the file is missing or empty.
@@ -186,29 +190,29 @@ void Watch::read_record_of(const std::string& folder, const fs::path& path) {
   const FileStamp stamp = stamp_of(path);
   if (before && before->record == stamp && before->record_path == path) {
     // No file tells that a run was killed.
-    const bool may_change = before->says_running && before->has_folder();
+    const bool says_running = before->unreadable.empty() && before->says.status == RunStatus::kRunning;
+    const bool may_change = says_running && before->has_folder();
     if (!may_change || RunLock::is_taken(path.parent_path()) != before->was_killed) return;
   }
   SeenRun run = before ? *before : SeenRun();
   run.record_path = path;
   run.record = stamp;
   try {
-    const RunRecord record = read_record(path);
-    run.from_record = eggroll::summary_of(record);
-    run.masks_votes = masks_votes(record);
-    run.says_running = record.status == RunStatus::kRunning;
-    run.was_killed = was_killed(record, path);
-    if (run.was_killed) run.from_record["why"] = kWhyKilled;
-    run.known = known_lines(record);
-    // Without a metrics.jsonl the figures come from the record's summary.
+    run.says = read_record(path);
+    run.unreadable.clear();
+    run.was_killed = was_killed(run.says, path);
+    run.known = known_lines(run.says);
+    RunMetrics summary = std::exchange(run.says.summary, std::nullopt).value_or(RunMetrics());
+    // Without a metrics.jsonl the numbers come from the record's summary.
     const bool alone = !run.has_folder() || stamp_of(run.file("metrics.jsonl")) == FileStamp();
     if (alone) {
-      run.metrics = record.summary.value_or(RunMetrics());
+      run.metrics = std::move(summary);
       run.curve_version = 0;
     }
   } catch (const Error& error) {
-    run.from_record = unreadable(path, error.what());
-    run.says_running = run.was_killed = false;
+    run.says = RunRecord();
+    run.unreadable = error.what();
+    run.was_killed = false;
   }
   publish(folder, std::move(run));
 }
@@ -295,6 +299,7 @@ ordered_json Watch::runs(const std::string& since) const {
       std::from_chars(since.data() + started_.size() + 1, since.data() + since.size(), after);
     }
     reply = {{"results", results_.string()},
+             {"numbers", shown_numbers()},
              {"version", fmt::format("{}.{}", started_, version_)},
              {"all", after == 0},
              {"unread", unread_},

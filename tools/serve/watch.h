@@ -31,10 +31,9 @@ struct SeenRun {
   std::filesystem::path record_path;
   FileStamp record;
   FileStamp metrics_file;
-  nlohmann::ordered_json from_record;  // the summary without the figures of the metrics
-  bool masks_votes = false;            // see record/claim.h
-  bool says_running = false;           // the record does
-  bool was_killed = false;             // and yet no process runs it, see was_killed()
+  RunRecord says;           // the record, without its summary
+  std::string unreadable;   // why it cannot be read; "": it can
+  bool was_killed = false;  // it says that the run is running, and yet no process runs it, see was_killed()
   RunMetrics metrics;
   KnownLines known;                                     // known from the record
   std::vector<std::string> problems;                    // in the metrics

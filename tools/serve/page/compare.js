@@ -1,9 +1,9 @@
-// The chosen runs side by side: their curves over each other, final figures, and the configuration that differs.
+// The chosen runs side by side: their curves over each other, final numbers, and the configuration that differs.
 import { colours, keyOf } from "./charts.js";
 import { curvesChart, curveChoices } from "./curves.js";
 import { h, head, renew } from "./dom.js";
 import { bits, count } from "./format.js";
-import { figureCell, figures, hints, seedsOf, statusOf } from "./leaderboard.js";
+import { numberCell, seedsOf, statusOf } from "./leaderboard.js";
 import { isOfBits, labelsOf, rowsOf, varyingAxes, withValues } from "./select.js";
 import { store } from "./store.js";
 import { addressOf, choose, chosenRuns, runAddress, view } from "./view.js";
@@ -45,13 +45,11 @@ function sideBySide(rows, labels, means) {
         h("button", { class: "plain", "aria-label": `leave out ${labels[i]}`, title: "leave out",
           onclick: () => choose(row.runs.map((run) => run.folder), false) }, "×"))))),
     h("tbody", {},
-      part(sameData ? "Figures" : "Figures, on different data: their bits cannot be compared"),
+      part(sameData ? "Numbers" : "Numbers, on different data: their bits cannot be compared"),
       line("status", rows.map((row) => cell(statusOf(row)))),
       means ? line("seeds", rows.map((row) => cell(seedsOf(row)))) : null,
-      figures.map((figure) => {
-        const [key, name] = figure;
-        return line(name, rows.map((row) => figureCell(row, figure, beside(row, key))), hints[key]);
-      }),
+      store.numbers.map((number) =>
+        line(number.title, rows.map((row) => numberCell(row, number, beside(row, number.key))), number.hint)),
       line("member tokens", rows.map((row) => cell(valuesOf(row, (run) => count(run.member_tokens))))),
       part(differing.length
         ? `Configuration: ${differing.length} differ, ${equal} are equal`

@@ -1,30 +1,22 @@
-// The effect of one axis on a metric. A line joins runs that are equal in everything else, also in the seed; diamonds are
+// The effect of one axis on a number. A line joins runs that are equal in everything else, also in the seed; diamonds are
 // means. Only final runs are shown.
 import { chartPanel, clear, colours } from "./charts.js";
-import { axisValue, count, duration, share } from "./format.js";
-import { experimentOf, isFinal } from "./select.js";
+import { axisValue, formatOf } from "./format.js";
+import { experimentOf, isFinal, isOfBits } from "./select.js";
 import { ticksAs } from "./ticks.js";
-
-export const metrics = {
-  bits: ["final bits", null],
-  best: ["best bits", null],
-  tokens_per_second: ["tokens/s", count],
-  update_rate: ["update rate", share],
-  wall_seconds: ["wall time", duration],
-};
 
 export function effectsChart() {
   const panel = chartPanel("effects", "Effect of an axis", ["y"]);
-  // values: the axis' values in order. Returns how many runs have the metric.
-  function show(rows, axis, values, metric) {
+  // values: the axis' values in order. Returns how many runs have the number.
+  function show(rows, axis, values, number) {
     const place = new Map(values.map((value, i) => [value, i]));
     const sets = new Map();
     const byValue = values.map(() => []);
     for (const row of rows) {
-      if (!Number.isFinite(row[metric]) || !row.runs.some(isFinal)) continue;
+      if (!Number.isFinite(row[number.key]) || !row.runs.some(isFinal)) continue;
       const others = Object.entries(row.axes).filter(([name]) => name !== axis).sort();
       const key = JSON.stringify([experimentOf(row), row.n === undefined ? row.seed : null, others]);
-      const point = { x: place.get(axisValue(row.axes[axis])), y: row[metric] };
+      const point = { x: place.get(axisValue(row.axes[axis])), y: row[number.key] };
       if (!sets.has(key)) sets.set(key, []);
       sets.get(key).push(point);
       byValue[point.x].push(point.y);
@@ -37,7 +29,6 @@ export function effectsChart() {
     const means = byValue
       .map((list, x) => ({ x, y: list.reduce((sum, value) => sum + value, 0) / list.length }))
       .filter((point) => Number.isFinite(point.y));
-    const [name, format] = metrics[metric];
     panel.draw(
       [
         {
@@ -68,7 +59,7 @@ export function effectsChart() {
           },
           ticks: { autoSkip: false, callback: (at) => values[at] || "(not set)" },
         },
-        y: { title: { text: name }, ticks: format ? { callback: ticksAs(format) } : {} },
+        y: { title: { text: number.title }, ticks: isOfBits(number.key) ? {} : { callback: ticksAs(formatOf(number)) } },
       },
     );
     return means.length ? [...sets.values()].reduce((sum, points) => sum + points.length, 0) : 0;

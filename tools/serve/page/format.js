@@ -23,6 +23,11 @@ export function duration(seconds) {
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${Math.round(minutes / 1440)} days`;
 }
 
+// By the unit of a number, as the server names it.
+const formats = { bits, share, per_second: count, seconds: duration,
+  count: (value) => (known(value) ? String(Math.round(value)) : "") };
+export const formatOf = (number) => formats[number.unit] ?? count;
+
 // An axis' value: one text, or several that change together.
 export function axisValue(value) {
   if (value === undefined || value === null) return "";

@@ -1,39 +1,22 @@
 // The table of runs, or of their means over seeds.
 import { keyOf } from "./charts.js";
 import { h, status } from "./dom.js";
-import { axisValue, bits, count, duration, share } from "./format.js";
+import { axisValue, duration, formatOf } from "./format.js";
 import { isOfBits, kSilent, nameOf, shortName } from "./select.js";
 import { store } from "./store.js";
 import { change, choose, chosenRuns, runAddress } from "./view.js";
 
 const kShown = 200; // rows that are shown until the reader asks for all
-const kAxes = 8; // more of them stand behind the figures, which would lie far to the right
+const kAxes = 8; // more of them stand behind the numbers, which would lie far to the right
 
-// [sort key, heading, format]
-export const figures = [
-  ["bits", "final bits", bits],
-  ["best", "best bits", bits],
-  ["tokens_per_second", "tokens/s", count],
-  ["update_rate", "update rate", share],
-  ["steps", "steps done", (value) => (Number.isFinite(value) ? String(Math.round(value)) : "")],
-  ["wall_seconds", "wall time", duration],
-];
-
-export const hints = {
-  bits: "the unperturbed model on all that is held out, after the last step",
-  best: "the lowest of the learning curve, whose evaluations all read one sample of what is held out",
-  tokens_per_second: "member tokens, of the median step",
-  update_rate: "share that a step changes of the weights with votes, mean over the last quarter",
-};
-
-function heading(of, key, text, isNumber) {
+function heading(of, key, text, isNumber, hint = null) {
   const chosen = (of.get("sort") ?? "bits") === key;
   const down = chosen && of.get("down") !== null;
   const order = chosen ? (down ? "descending" : "ascending") : null;
   return h(
     "th",
     { scope: "col", class: isNumber ? "number" : null, "aria-sort": order },
-    h("button", { title: hints[key], onclick: () => change({ sort: key, down: chosen && !down ? "1" : null }) }, text),
+    h("button", { title: hint, onclick: () => change({ sort: key, down: chosen && !down ? "1" : null }) }, text),
   );
 }
 
@@ -53,8 +36,10 @@ export function statusOf(row) {
 // "2 of 3" of a mean's runs have ended.
 export const seedsOf = (row) => (row.n === row.runs.length ? String(row.n) : `${row.n} of ${row.runs.length}`);
 
-// below: a note under the figure.
-export function figureCell(row, [key, , format], below = null) {
+// below: a note under the number.
+export function numberCell(row, number, below = null) {
+  const { key } = number;
+  const format = formatOf(number);
   let text = format(row[key]);
   if (key === "steps" && row.status === "running" && row.planned_steps) text += ` of ${row.planned_steps}`;
   const range = row.ranges?.[key];
@@ -82,8 +67,8 @@ function dataHeading(row, before, columns) {
 export function leaderboard(rows, allAxes, of, colourOf) {
   const byData = isOfBits(of.get("sort") ?? "bits");
   const axes = allAxes.filter(([axis]) => axis !== "data" || !byData); // headings say which data
-  const inOrderOf = (ofAxes, ofSeed, ofFigures) =>
-    axes.length > kAxes ? [ofSeed, ofFigures, ofAxes] : [ofAxes, ofSeed, ofFigures];
+  const inOrderOf = (ofAxes, ofSeed, ofNumbers) =>
+    axes.length > kAxes ? [ofSeed, ofNumbers, ofAxes] : [ofAxes, ofSeed, ofNumbers];
   const means = of.get("rows") === "means";
   const shown = of.get("all") ? rows : rows.slice(0, kShown);
   const chosen = new Set(chosenRuns(of));
@@ -109,7 +94,7 @@ export function leaderboard(rows, allAxes, of, colourOf) {
         inOrderOf(
           axes.map(([axis]) => heading(of, `axis ${axis}`, shortName(axis, allAxes))),
           means ? heading(of, "n", "n", true) : heading(of, "seed", "seed", true),
-          figures.map(([key, text]) => heading(of, key, text, true)),
+          store.numbers.map(({ key, title, hint }) => heading(of, key, title, true, hint)),
         ),
       ),
     ),
@@ -117,7 +102,7 @@ export function leaderboard(rows, allAxes, of, colourOf) {
       "tbody",
       {},
       shown.map((row, i) => [
-        byData ? dataHeading(row, shown[i - 1], 4 + axes.length + figures.length) : null,
+        byData ? dataHeading(row, shown[i - 1], 4 + axes.length + store.numbers.length) : null,
         h(
           "tr",
           {},
@@ -132,7 +117,7 @@ export function leaderboard(rows, allAxes, of, colourOf) {
           inOrderOf(
             axes.map(([axis]) => valueCell(axisValue(row.axes[axis]))),
             h("td", { class: "number" }, means ? seedsOf(row) : String(row.seed ?? "")),
-            figures.map((column) => figureCell(row, column)),
+            store.numbers.map((number) => numberCell(row, number)),
           ),
         ),
       ]),

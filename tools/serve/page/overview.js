@@ -2,7 +2,7 @@
 import { colours } from "./charts.js";
 import { curveChoices, curvesChart } from "./curves.js";
 import { choice, h, head, renew, status } from "./dom.js";
-import { effectsChart, metrics } from "./effects.js";
+import { effectsChart } from "./effects.js";
 import { leaderboard } from "./leaderboard.js";
 import {
   experimentOf, experiments, filtered, isOfBits, labelsOf, shortName, sortedRows, varyingAxes, withValues,
@@ -145,21 +145,22 @@ export function overview(main) {
   );
 
   function showEffects(rows, runs, axes, of) {
-    const metric = metrics[of.get("metric")] ? of.get("metric") : "bits";
-    const { data } = rows.find((row) => Number.isFinite(row[metric]))?.axes ?? {};
-    const comparable = (all) => (isOfBits(metric) ? all.filter((one) => one.axes.data === data) : all);
+    const metric = (key) => store.numbers.find((number) => number.key === key);
+    const number = metric(of.get("metric")) ?? metric("bits");
+    const { data } = rows.find((row) => Number.isFinite(row[number.key]))?.axes ?? {};
+    const comparable = (all) => (isOfBits(number.key) ? all.filter((one) => one.axes.data === data) : all);
     const tried = varyingAxes(comparable(runs)).filter(([name]) => name !== "data" && name !== "experiment");
     effectPanel.hidden = tried.length === 0;
     if (effectPanel.hidden) return;
     const [axis, values] = tried.find(([name]) => name === of.get("effect")) ?? tried[0];
     renew(effectChoice,
       choice("axis", tried.map(([name]) => [name, shortName(name, axes)]), axis, (to) => change({ effect: to })), " ",
-      choice("on", Object.entries(metrics).map(([key, [name]]) => [key, name]), metric,
+      choice("on", store.numbers.map(({ key, title }) => [key, title]), number.key,
         (to) => change({ metric: to, "effects y": null })));
-    const n = effects.show(comparable(rows), axis, values, metric);
+    const n = effects.show(comparable(rows), axis, values, number);
     effects.box.hidden = effects.tools.hidden = n === 0;
     const what = of.get("rows") === "means" ? "configuration" : "run";
-    effectNote.textContent = n === 0 ? `No ${what} with this figure has ended.` :
+    effectNote.textContent = n === 0 ? `No ${what} with this number has ended.` :
       `${plural(n, `final ${what}`)}; a line joins those that are equal in all else, diamonds are means.` +
       (comparable(rows).length === rows.length ? ""
         : ` Only runs on ${data}, because bits on different data cannot be compared.`);

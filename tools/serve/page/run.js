@@ -1,15 +1,15 @@
 // The page of one run: its record, curve, what the monitor saw, samples, log and configuration.
 import { curveChoices, curvesChart } from "./curves.js";
 import { h, head, renew, status } from "./dom.js";
-import { axisValue, bits, count, duration, share } from "./format.js";
+import { axisValue, bits, count, formatOf } from "./format.js";
 import { monitorChart, monitorOf } from "./monitor.js";
-import { experimentOf, labelsOf } from "./select.js";
+import { experimentOf, isOfBits, labelsOf } from "./select.js";
 import { details, store } from "./store.js";
 import { experimentAddress, view } from "./view.js";
 
 function factList(pairs) {
   const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return h("dl", { class: "facts" }, known.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  return h("dl", { class: "facts" }, known.map(([name, value, hint]) => h("div", {}, h("dt", { title: hint }, name), h("dd", {}, value))));
 }
 
 function factsOf(run, record) {
@@ -26,9 +26,8 @@ function factsOf(run, record) {
     ["baselines", Object.entries(run.baselines).map(([name, value]) => `${name} ${value.toFixed(3)}`).join(", ")],
     ["steps", run.planned_steps ? `${run.steps} of ${run.planned_steps}` : run.steps],
     ["member tokens", count(run.member_tokens)],
-    ["tokens/s, median step", count(run.tokens_per_second)],
-    ["update rate, last quarter", share(run.update_rate)],
-    ["wall time", duration(run.wall_seconds)],
+    ...store.numbers.filter(({ key }) => !isOfBits(key) && key !== "steps")
+      .map((number) => [number.title, formatOf(number)(run[number.key]), number.hint]),
     ["begun", run.started_utc],
     ["ended", record?.ended_utc],
     ["last written", new Date(1000 * run.written).toISOString().replace(/\.\d+/, "")],

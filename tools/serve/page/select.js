@@ -1,5 +1,6 @@
 // Chooses the rows that are shown from all runs: experiment, filters, seeds, order.
 import { axisValue, inOrder } from "./format.js";
+import { store } from "./store.js";
 
 export const experimentOf = (run) => (run.sweep ? `${run.sweep} (sweep)` : run.name);
 
@@ -81,13 +82,13 @@ export function varyingAxes(runs) {
 }
 
 // Names of the table's other columns and of the controls above it.
-const kTaken = ["best bits", "data", "experiment", "final bits", "find", "n", "rows", "run", "seed", "status"];
+const kTaken = ["data", "experiment", "find", "n", "rows", "run", "seed", "status"];
 
 // "train.population" is "population", and "noise.rank+noise.sigma_shift" is "rank+sigma_shift", where nothing else is
 // called so.
 export function shortName(axis, axes) {
   const short = (name) => name.split("+").map((key) => key.slice(key.lastIndexOf(".") + 1)).join("+");
-  const isTaken = kTaken.includes(short(axis)) || axes.filter(([other]) => short(other) === short(axis)).length > 1;
+  const isTaken = kTaken.includes(short(axis)) || store.numbers.some(({ title }) => title === short(axis)) || axes.filter(([other]) => short(other) === short(axis)).length > 1;
   return isTaken ? axis : short(axis);
 }
 
@@ -104,10 +105,9 @@ export function filtered(runs, axes, of) {
   });
 }
 
-const kMeans = ["bits", "best", "tokens_per_second", "update_rate", "wall_seconds", "steps"];
 const kRanges = ["bits", "best", "tokens_per_second"];
 
-// Final figures are those of a run that made all its steps, or that a stop rule ended.
+// Final numbers are those of a run that made all its steps, or that a stop rule ended.
 export const isFinal = (run) => run.status === "completed" || run.status === "stopped";
 
 // Joins runs that differ only in the seed. A row has the means over the n final ones among them, with ranges.
@@ -121,7 +121,7 @@ function grouped(runs) {
   return [...groups.values()].map((members) => {
     const ended = members.filter(isFinal);
     const row = { ...members[0], runs: members, n: ended.length, ranges: {}, bits_so_far: false };
-    for (const name of kMeans) {
+    for (const { key: name } of store.numbers) {
       const values = ended.map((run) => run[name]).filter(Number.isFinite);
       row[name] = values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
       if (kRanges.includes(name)) row.ranges[name] = { low: Math.min(...values), high: Math.max(...values) };

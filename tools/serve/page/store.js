@@ -2,6 +2,7 @@
 
 export const store = {
   runs: new Map(), // by folder
+  numbers: [], // what is shown of a run, in this order: {key, title, unit, hint}
   sweeps: [],
   results: "",
   version: "",
@@ -30,7 +31,7 @@ export async function refresh() {
   if (reply.all) store.runs.clear();
   for (const folder of reply.removed) store.runs.delete(folder);
   for (const run of reply.runs) store.runs.set(run.folder, run);
-  for (const key of ["sweeps", "results", "version", "unread", "reading", "other_files", "now", "problems"]) store[key] = reply[key];
+  for (const key of ["numbers", "sweeps", "results", "version", "unread", "reading", "other_files", "now", "problems"]) store[key] = reply[key];
   return changed;
 }
 

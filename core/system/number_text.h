@@ -1,11 +1,10 @@
-// How a report writes numbers: short, and the same everywhere.
-#ifndef EGGROLL_REPORT_FIGURES_H
-#define EGGROLL_REPORT_FIGURES_H
+// How numbers become text that people read: short, and the same everywhere.
+#ifndef EGGROLL_SYSTEM_NUMBER_TEXT_H
+#define EGGROLL_SYSTEM_NUMBER_TEXT_H
 
+#include <cstddef>
 #include <string>
 #include <vector>
-
-#include "report/statistics.h"
 
 namespace eggroll {
 
@@ -43,8 +42,11 @@ std::string p_text(double p);
 // "12.3 %".
 std::string percent(double share);
 
-// "35.3 M", "81.2 k", "640".
+// "35.3 M", "81.2 k", "640"; up to T.
 std::string short_count(double value);
+
+// "131,072", "0.25".
+std::string grouped(double value);
 
 // "1.5 GiB", "640 KiB".
 std::string bytes_text(double bytes);
@@ -52,14 +54,11 @@ std::string bytes_text(double bytes);
 // "410 ms", "2.31 s", "12 min", "3.4 h".
 std::string seconds_text(double seconds);
 
+// "59s", "3m20s", "2h05m".
+std::string duration_text(double seconds);
+
 // "1 run", "5 runs".
 std::string count_text(size_t count, const std::string& of_what);
-
-// "3.487 (95 % interval 3.466 to 3.508, 5 seeds)"; of one value "3.487 (1 seed, no interval)".
-std::string text_of(const Mean& mean, const std::string& of_what);
-
-// Text of a mean over seeds that is made of this many values: "..., 5 pairs)", or "..., 5 seeds of 10 pairs)".
-std::string text_of(const Mean& mean, size_t values, const std::string& of_what);
 
 }  // namespace eggroll
 

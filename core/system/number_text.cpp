@@ -1,16 +1,19 @@
-#include "report/figures.h"
+#include "system/number_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
+
+#include "eggroll/session_plan.h"
 
 namespace eggroll {
 namespace {
 
-constexpr std::array<std::pair<double, const char*>, 3> kUnits = {{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+constexpr std::array<std::pair<double, const char*>, 4> kUnits = {{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
 
 }  // namespace
 
@@ -82,11 +85,17 @@ std::string short_count(double value) {
   return fmt::format("{:.3g}", value);
 }
 
+std::string grouped(double value) {
+  constexpr double kLargest = 1e15;
+  if (value != std::floor(value) || std::abs(value) >= kLargest) return fmt::format("{:.4g}", value);
+  std::string digits = fmt::format("{:.0f}", std::abs(value));
+  for (size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
+  return value < 0.0 ? "-" + digits : digits;
+}
+
 std::string bytes_text(double bytes) {
   constexpr double kKi = 1024.0;
-  if (bytes >= kKi * kKi * kKi) return fmt::format("{:.1f} GiB", bytes / (kKi * kKi * kKi));
-  if (bytes >= kKi * kKi) return fmt::format("{:.1f} MiB", bytes / (kKi * kKi));
-  return fmt::format("{:.0f} KiB", bytes / kKi);
+  return bytes >= kKi * kKi ? memory_text(static_cast<uint64_t>(bytes)) : fmt::format("{:.0f} KiB", bytes / kKi);
 }
 
 std::string seconds_text(double seconds) {
@@ -96,28 +105,15 @@ std::string seconds_text(double seconds) {
   return seconds >= 1e-3 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} µs", 1e6 * seconds);
 }
 
+std::string duration_text(double seconds) {
+  const auto s = static_cast<int64_t>(std::lround(seconds));
+  if (s < 60) return fmt::format("{}s", s);
+  if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
+  return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
+}
+
 std::string count_text(size_t count, const std::string& of_what) {
   return fmt::format("{} {}{}", count, of_what, count == 1 ? "" : "s");
-}
-
-namespace {
-
-std::string with_count(const Mean& mean, const std::string& count) {
-  if (!mean.interval) return fmt::format("{} ({}, no interval)", text_of(mean.mean), count);
-  const auto& [low, high] = *mean.interval;
-  const Decimals text({mean.mean, low, high});
-  return fmt::format("{} (95 % interval {} to {}, {})", text(mean.mean), text(low), text(high), count);
-}
-
-}  // namespace
-
-std::string text_of(const Mean& mean, const std::string& of_what) {
-  return with_count(mean, count_text(mean.n, of_what));
-}
-
-std::string text_of(const Mean& mean, size_t values, const std::string& of_what) {
-  const std::string count = count_text(values, of_what);
-  return with_count(mean, mean.n == values ? count : count_text(mean.n, "seed") + " of " + count);
 }
 
 }  // namespace eggroll
