@@ -329,13 +329,11 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) {
     throw Error(what + " is no record: expected a JSON object with a \"schema\"; give the path of a run's record.json");
   }
-  const bool is_of_version_0_1 = json["schema"] == 1;
-  if (json["schema"] != kRecordSchema && !is_of_version_0_1) {
-    throw Error(fmt::format("{} has schema {}, this eggroll reads schemas 1 and {}; use the eggroll that wrote it",
-                            what, json["schema"].dump(), kRecordSchema));
+  if (json["schema"] != kRecordSchema) {
+    throw Error(fmt::format("{} has schema {}, this eggroll reads schema {}; use the eggroll that wrote it", what,
+                            json["schema"].dump(), kRecordSchema));
   }
-  const Seal seal = seal_of(json);
-  if (seal == Seal::kBroken || (seal == Seal::kAbsent && !is_of_version_0_1)) {
+  if (const Seal seal = seal_of(json); seal != Seal::kWhole) {
     throw Error(fmt::format("{} is damaged or was changed: {}; restore it from a copy or run its configuration again",
                             what,
                             seal == Seal::kAbsent ? "it lacks its sha256" : "its sha256 is not that of its contents"));
@@ -351,15 +349,9 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.steps = whole(json.at("steps"));
   record.member_tokens = whole(json.at("member_tokens"));
   record.unique_tokens = whole(json.at("unique_tokens"));
+  record.newest = evaluation_of(json.at("newest"));
   record.best = evaluation_of(json.at("best"));
   record.final = evaluation_of(json.at("final"));
-  if (is_of_version_0_1) {
-    // Its `final` was the newest evaluation, which read the whole held-out part where the run had ended.
-    const bool has_ended = record.status == RunStatus::kCompleted || record.status == RunStatus::kStopped;
-    if (!has_ended) std::swap(record.newest, record.final);
-  } else {
-    record.newest = evaluation_of(json.at("newest"));
-  }
   record.baselines = baselines_of(json.at("baselines"), what);
   // Version 0.2 knew neither.
   if (json.contains("counting_seconds")) record.counting_seconds = optional_of<double>(json["counting_seconds"]);

@@ -16,7 +16,7 @@
 
 namespace eggroll {
 
-inline constexpr int32_t kRecordSchema = 2;  // version 0.1 wrote 1, which is read too
+inline constexpr int32_t kRecordSchema = 2;
 
 enum class RunStatus {
   kRunning,
@@ -221,8 +221,8 @@ std::vector<std::string> status_names();  // all of them
 // Whether the JSON says that it is a record; record_from_json() says whether it is a whole one.
 bool is_record(const nlohmann::ordered_json& json);
 
-// json: sealed (record/seal.h), but for a record of version 0.1. what names the record in errors: another schema, a
-// broken seal, a missing or mistyped key.
+// json: sealed (record/seal.h). what names the record in errors: another schema, a missing or broken seal, a missing or
+// mistyped key.
 RunRecord record_from_json(const nlohmann::ordered_json& json, const std::string& what);
 
 // Atomically. Bytes that are no UTF-8 (a file name on the command line, say) become U+FFFD.

@@ -156,7 +156,7 @@ constexpr auto kReported = view_of("bits", "average_bits", "tokens_per_second", 
 constexpr auto kDashboard = view_of("bits", "best", "tokens_per_second", "update_rate", "steps", "wall_seconds");
 
 bool masks_votes(const RunRecord& record) {
-  const nlohmann::ordered_json::json_pointer masked("/votes/masked");  // version 0.1 had no masks
+  const nlohmann::ordered_json::json_pointer masked("/votes/masked");  // older records have no masks
   return record.config.contains(masked) && record.config.at(masked) == true;
 }
 

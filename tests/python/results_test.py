@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """results_test.py SOURCE MAKE_RESULTS: reads results that the C++ code wrote, whole and damaged."""
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -111,7 +112,7 @@ class ResultsTest(unittest.TestCase):
     def test_a_damaged_line_is_named_and_left_out(self):
         metrics = self.point / "metrics.jsonl"
         lines = metrics.read_bytes().split(b"\n")
-        for damaged in [b'{"step":', b"[]", b'{"step":1,"crc":"00000000"}', b'"crc":"00000000"}', b"\xff"]:
+        for damaged in [b'{"step":', b"[]", b'{"step":5}', b'{"step":1,"crc":"00000000"}', b'"crc":"00000000"}', b"\xff"]:
             metrics.write_bytes(b"\n".join(lines[:5] + [damaged] + lines[6:]))
             results = self.read()
             self.assertEqual(len(results.metrics), RUNS * LINES - 1)
@@ -139,11 +140,11 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual(len(self.read().runs), RUNS - 1)
 
     def test_a_record_of_strange_shape_is_refused(self):
-        # Records of version 0.1 have no checksum, so anything may stand in them.
         for strange in [{}, {"config": 3}, {"summary": []}, {"files": {"metrics": 7}}, {"status": None},
                         {"plugins": [3], "sweep": {"axes": 7}, "files": {"metrics": ".."}, "config": {"a": [1, {}]}}]:
-            record = {"schema": 1, "status": "completed", "config_hash": "", "config": {}, "files": {}, "baselines": {},
+            record = {"schema": 2, "status": "completed", "config_hash": "", "config": {}, "files": {}, "baselines": {},
                       "plugins": [], "environment": {}, **strange}
+            record["sha256"] = hashlib.sha256(json.dumps(record, separators=(",", ":")).encode()).hexdigest()
             (self.point / "record.json").write_text(json.dumps(record))
             results = self.read()
             self.assertGreaterEqual(len(results.runs), RUNS - 1)

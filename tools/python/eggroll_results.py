@@ -26,6 +26,7 @@ from typing import NamedTuple
 import pandas as pd
 
 RECORD = "record.json"
+SCHEMA = 2  # of a record
 # What must be there, and what may be absent or null.
 NEEDED = {"status": str, "config": dict, "files": dict, "baselines": dict, "plugins": list, "environment": dict}
 OPTIONAL = dict.fromkeys(("dataset", "sweep", "summary", "average", "final", "newest", "best"), dict)
@@ -165,9 +166,11 @@ def _read_record(file):
         raise Damaged(f"is damaged: {error}") from error
     except OSError as error:
         raise Damaged(f"cannot be read: {error.strerror}") from error
-    if record["schema"] not in (1, 2):
-        raise Damaged(f"has schema {record['schema']}, expected 1 or 2; read it with the eggroll that wrote it")
-    if digest != sealed and not (digest is None and record["schema"] == 1):
+    if record["schema"] != SCHEMA:
+        raise Damaged(f"has schema {record['schema']}, expected {SCHEMA}; read it with the eggroll that wrote it")
+    if digest is None:
+        raise Damaged("is damaged or was changed: it lacks its sha256")
+    if digest != sealed:
         raise Damaged("is damaged or was changed: its sha256 is not that of its contents")
     for key, kind in {**NEEDED, **OPTIONAL}.items():
         is_absent = key in OPTIONAL and record.get(key) is None
@@ -207,9 +210,6 @@ def _row(record):
         return value
 
     has_ended = record["status"] in ("completed", "stopped")
-    # In version 0.1 `final` was the newest evaluation, which read everything once the run had ended.
-    final = get("final", "bits_per_unit") if has_ended else None
-    newest = get("final" if record["schema"] == 1 and not has_ended else "newest", "bits_per_unit")
     plugins = {plugin["kind"]: plugin["name"] for plugin in record["plugins"]
                if isinstance(plugin, dict) and {"kind", "name"} <= plugin.keys()}
     # The share is of the weights that had votes. Older records hold the share of all weights, which is not the same
@@ -219,7 +219,8 @@ def _row(record):
         rates = get("summary", "update_rate")
     row = {"study": get("sweep", "name"), "status": record["status"], "seed": get("seed"), "steps": get("steps"),
            "member_tokens": get("member_tokens"), "unique_tokens": get("unique_tokens"), "unit": get("dataset", "unit"),
-           "final_bits": final, "newest_bits": newest, "best_bits": get("best", "bits_per_unit"),
+           "final_bits": get("final", "bits_per_unit") if has_ended else None,
+           "newest_bits": get("newest", "bits_per_unit"), "best_bits": get("best", "bits_per_unit"),
            "average_final_bits": get("average", "final", "bits_per_unit"),
            "average_newest_bits": get("average", "newest", "bits_per_unit")}
     row.update({name: get("baselines", name) for name in ("unigram", "bigram", "gzip", "xz", "ppmd")})
@@ -256,11 +257,10 @@ def _read_metrics(record, file, problems):
         problems.append(f"{path} cannot be read ({error.strerror}), though its record names it; its lines are left out")
         return []
     rows, before = [], None
-    all_sealed = lines[0].endswith(b'"}') or b'"schema"' in lines[0]  # version 0.1 sealed none
     for number, line in enumerate(lines, 1):
         if line and line != before:  # the same line twice
             try:
-                rows.append(_numbers(line, all_sealed))
+                rows.append(_numbers(line))
             except Damaged as damage:
                 problems.append(f"line {number} of {path} {damage}; it is left out")
         before = line
@@ -270,9 +270,11 @@ def _read_metrics(record, file, problems):
     return rows
 
 
-def _numbers(line, is_sealed):
+def _numbers(line):
     sealed = line[:-LINE_SEAL_SIZE]
-    if (is_sealed or line.endswith(b'"}')) and line[len(sealed):] != LINE_SEAL + b'%08x"}' % zlib.crc32(sealed):
+    if not line[len(sealed):].startswith(LINE_SEAL):
+        raise Damaged("is damaged: it has no crc")
+    if line[len(sealed):] != LINE_SEAL + b'%08x"}' % zlib.crc32(sealed):
         raise Damaged("is damaged: its crc is not that of the line")
     try:
         values = _plain(_parse(line.decode()))
