@@ -31,10 +31,6 @@ nlohmann::ordered_json to_json(const ConfigNode& node) {
   return nullptr;
 }
 
-std::string config_hash(const ConfigNode& node, const std::vector<std::string>& excluded_top_level_keys) {
-  return json_hash(to_json(node), excluded_top_level_keys);
-}
-
 std::string json_hash(nlohmann::json config, const std::vector<std::string>& excluded_top_level_keys) {
   for (const std::string& key : excluded_top_level_keys) config.erase(key);
   return sha256_hex(config.dump());

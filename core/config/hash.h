@@ -12,10 +12,8 @@ namespace eggroll {
 
 nlohmann::ordered_json to_json(const ConfigNode& node);
 
-// sha256, as 64 hex digits, of the configuration as JSON: without spaces, with the keys sorted at every level, and
-// without these top-level keys. The order of keys, comments and sources do not matter; 1 and 1.0 differ.
-std::string config_hash(const ConfigNode& node, const std::vector<std::string>& excluded_top_level_keys);
-// The same for a configuration that is JSON already.
+// sha256, as 64 hex digits, of a configuration as JSON: without spaces, with the keys sorted at every level, and
+// without these top-level keys. The order of keys does not matter; 1 and 1.0 differ.
 std::string json_hash(nlohmann::json config, const std::vector<std::string>& excluded_top_level_keys);
 
 }  // namespace eggroll

@@ -134,7 +134,7 @@ void TrainStreams::fill_streams(uint64_t step, BatchBuffer& batch, uint32_t firs
 }
 
 HeldOutStreams::HeldOutStreams(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
-                               HeldOutSample sample, std::span<const egg_index> indices, uint32_t warmup)
+                               std::span<const egg_index> indices, uint32_t warmup)
     : valid_(dataset.valid),
       separator_(dataset.separator),
       row_(dataset.valid_row),
@@ -147,13 +147,12 @@ HeldOutStreams::HeldOutStreams(const Dataset& dataset, uint32_t streams, uint32_
   units_ = row_ > 0 ? (covered + row_ - 1) / row_ : covered - 1;
   streams_ = static_cast<uint32_t>(std::min<uint64_t>(streams, units_));
   // A stream of the sample is then never longer than the distance to the next.
-  if (sample == HeldOutSample::kSpread && units_ / streams_ == all_units_ / streams_) {
+  if (units_ / streams_ == all_units_ / streams_) {
     units_ = all_units_;
     streams_ = static_cast<uint32_t>(std::min<uint64_t>(streams, units_));
   }
-  span_ = sample == HeldOutSample::kSpread ? all_units_ : units_;
   // The last stream has the most text before it.
-  const uint64_t before = std::min<uint64_t>(warmup_, share(streams_ - 1, span_, streams_));
+  const uint64_t before = std::min<uint64_t>(warmup_, share(streams_ - 1, all_units_, streams_));
   longest_ = before + (units_ + streams_ - 1) / streams_ * unit_;
   batches_ = (longest_ + tokens - 1) / tokens;
 }
@@ -171,7 +170,7 @@ void HeldOutStreams::fill_streams(uint64_t index, BatchBuffer& batch, uint32_t f
                                   size_t end) const {
   for (size_t s = begin; s < end; ++s) {
     const uint64_t stream = uint64_t{first_stream} + s;
-    const uint64_t first = share(stream, span_, streams_);
+    const uint64_t first = share(stream, all_units_, streams_);
     const uint64_t length = (share(stream + 1, units_, streams_) - share(stream, units_, streams_)) * unit_;
     const uint64_t unscored = std::min<uint64_t>(warmup_, first);  // for rows 0
     for (uint32_t t = 0; t < batch.tokens; ++t) {

@@ -80,12 +80,6 @@ class TrainStreams {
   std::vector<uint32_t> parts_;
 };
 
-// Which tokens an evaluation reads, if it does not read the whole held-out part.
-enum class HeldOutSample {
-  kSpread,  // parts at equal distances over all of it
-  kPrefix,  // its beginning, as version 0.1 did; a run that began so goes on so
-};
-
 // Evaluation. Each token of the held-out part, or of a sample of it, is scored once; the first token of a text and of
 // each row is read but not scored. Stream s of S begins at s / S of the part, with a zero state, and reads 1 / S of the
 // sample. The lengths of streams differ by one token (or row) at most. With a warmup, a stream of a text begins this
@@ -97,8 +91,7 @@ class HeldOutStreams {
   // token (or row) of each stream, the whole held-out part is read. indices: the program's; they outlive the streams.
   // warmup: tokens; rows have none, for each begins with a zero state.
   HeldOutStreams(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
-                 HeldOutSample sample = HeldOutSample::kSpread, std::span<const egg_index> indices = {},
-                 uint32_t warmup = 0);
+                 std::span<const egg_index> indices = {}, uint32_t warmup = 0);
 
   uint32_t streams() const { return streams_; }  // as asked for, or fewer if some would have nothing to score
   bool covers_all() const { return units_ == all_units_; }
@@ -118,7 +111,6 @@ class HeldOutStreams {
   uint64_t unit_;       // scored tokens of the smallest part that streams do not share: 1, or a row's
   uint64_t all_units_;  // tokens, or rows, of the held-out part
   uint64_t units_;      // of the sample
-  uint64_t span_;       // units over which the streams' beginnings are spread
   uint32_t warmup_;
   uint32_t streams_;
   uint32_t tokens_;   // that a batch has of each stream; the last batch may have fewer

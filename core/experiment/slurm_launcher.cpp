@@ -125,7 +125,7 @@ class SlurmLaunch {
     std::map<std::string, OpenPoint*> by_hash;
     std::set<const OpenPoint*> before;
     for (OpenPoint& open : open_) {
-      by_hash[open.point->hash] = by_hash[open.point->former_hash] = &open;
+      by_hash[open.point->hash] = &open;
       if (open.queued && !open.is_others) before.insert(&open);
       open.queued = open.is_others = false;
     }

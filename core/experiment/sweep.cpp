@@ -76,8 +76,8 @@ std::vector<KnownPoint> known_points(const Sweep& sweep) {
   for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     const std::string_view written = std::string_view(text).substr(begin, end - begin);
     const ordered_json line = json_or_null(written);
-    // Version 0.1 wrote no checksums. A point that is not recognised would be run again, in another folder.
-    const bool is_point = seal_of_line(written) != Seal::kBroken && line.is_object() && line.contains("hash") &&
+    // A point that is not recognised would be run again, in another folder.
+    const bool is_point = seal_of_line(written) == Seal::kWhole && line.is_object() && line.contains("hash") &&
                           line["hash"].is_string() && line.contains("index") && line["index"].is_number_unsigned() &&
                           line.contains("folder") && line["folder"].is_string() && is_plain_name(line["folder"]) &&
                           line["index"] == known.size();
@@ -109,7 +109,7 @@ std::string outside_hash(const ordered_json& axes) {
 }
 
 // Finds each point of the grid among those in the folder: by its hash, or by the configuration in the point's own
-// folder, which may carry an older hash. The others are new.
+// folder, whose data may have lain elsewhere. The others are new.
 class Numbering {
  public:
   explicit Numbering(Sweep& sweep) : sweep_(sweep), known_(known_points(sweep)) {
@@ -119,7 +119,8 @@ class Numbering {
   void number() {
     std::vector<SweepPoint*> others;
     for (SweepPoint& point : sweep_.points) {
-      if (!take_by_hash(point, point.hash) && !take_by_hash(point, point.former_hash)) others.push_back(&point);
+      const auto found = by_hash_.find(point.hash);
+      if (found == by_hash_.end() || !take(point, known_[found->second])) others.push_back(&point);
     }
     if (!others.empty()) find_in_folders(others);
     uint64_t next = 0;
@@ -134,11 +135,6 @@ class Numbering {
   }
 
  private:
-  bool take_by_hash(SweepPoint& point, const std::string& hash) {
-    const auto found = by_hash_.find(hash);
-    return found != by_hash_.end() && take(point, known_[found->second]);
-  }
-
   static bool take(SweepPoint& point, KnownPoint& known) {
     if (known.is_taken) return false;
     known.is_taken = true;
@@ -197,7 +193,6 @@ SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> ov
     throw Error(fmt::format("the point {}: {}", point.axes.dump(), error.what()));
   }
   erase_launcher(point.config);
-  point.former_hash = former_run_hash(point.config);
   point.config = with_absolute_paths(std::move(point.config));
   point.hash = run_hash(point.config);
   const std::string more = outside_hash(point.axes);
@@ -358,10 +353,10 @@ std::optional<PointFile> read_point(const fs::path& folder) {
   if (!is_there(run.point())) return std::nullopt;
   const std::string cure = "run its sweep again";
   const ordered_json about = read_json(run.point(), cure);
-  // Version 0.1 wrote two members and no seal.
-  const Seal seal = seal_of(about);
-  if (seal == Seal::kBroken || (seal == Seal::kAbsent && about.size() != 2)) {
-    throw Error(fmt::format("{} is damaged: its sha256 is not that of its contents; {}", run.point().string(), cure));
+  if (const Seal seal = seal_of(about); seal != Seal::kWhole) {
+    throw Error(fmt::format("{} is damaged: {}; {}", run.point().string(),
+                            seal == Seal::kAbsent ? "it lacks its sha256" : "its sha256 is not that of its contents",
+                            cure));
   }
   return read_members(run.point().string(), cure, [&] {
     return PointFile{sweep_from_json(about.at("sweep")), about.at("overrides").get<std::vector<std::string>>()};

@@ -27,9 +27,8 @@ namespace eggroll {
 
 struct SweepPoint {
   uint64_t index = 0;
-  std::string folder;       // its name: "0007-population=512,optimizer=es_adamw,seed=1-1a2b3c4d"
-  std::string hash;         // identifies the point: the run's hash, with the values of axes that this leaves out
-  std::string former_hash;  // the one that eggroll 0.1 gave it
+  std::string folder;  // its name: "0007-population=512,optimizer=es_adamw,seed=1-1a2b3c4d"
+  std::string hash;    // identifies the point: the run's hash, with the values of axes that this leaves out
   uint64_t seed = 0;
   nlohmann::ordered_json axes;         // see axes_of()
   std::vector<std::string> overrides;  // that make it, with the sweep's own

@@ -18,7 +18,7 @@ BatchBuffer probe_batch(const Dataset& dataset, const Program& model) {
   const int32_t context = model.view().context;
   const uint32_t tokens = context > 0 ? std::min(kProbeTokens, static_cast<uint32_t>(context)) : kProbeTokens;
   BatchBuffer batch;
-  HeldOutStreams(dataset, kProbeStreams, tokens, 0, HeldOutSample::kSpread, model.indices()).fill(0, batch);
+  HeldOutStreams(dataset, kProbeStreams, tokens, 0, model.indices()).fill(0, batch);
   return batch;
 }
 

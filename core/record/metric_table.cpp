@@ -130,13 +130,13 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool schema_is_known_ = false;
 };
 
-// Lines with a seal were written once for each step, from that of the first line on, which has the schema. Only the
-// line of a stop repeats the last step, with other figures.
+// Lines were written once for each step, from that of the first line on, which has the schema; in a file without one,
+// from step 0 on. Only the line of a stop repeats the last step, with other figures.
 class Order {
  public:
   // Whether the line, which is line `number` of the file, repeats none before it.
-  bool takes(std::string_view line, bool is_sealed, bool has_schema, uint64_t step, size_t number) {
-    if (!is_sealed || (number == 1 && has_schema)) next_ = step;
+  bool takes(std::string_view line, bool has_schema, uint64_t step, size_t number) {
+    if (number == 1 && has_schema) next_ = step;
     const bool is_of_stop = step + 1 == next_ && line != before_;
     if (step != next_ && !is_of_stop && first_ == 0) {
       first_ = number;
@@ -186,7 +186,6 @@ MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers
   size_t number = 0;
   size_t damaged = 0;
   size_t first_damaged = 0;
-  bool all_sealed = false;
   Order order;
   for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
     ++number;
@@ -199,20 +198,17 @@ MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers
     }
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     handler.begin_line();
-    const Seal seal = seal_of_line(line);
-    const bool is_readable = seal != Seal::kBroken && is_bounded_json(line);
+    const bool is_readable = seal_of_line(line) == Seal::kWhole && is_bounded_json(line);
     const bool is_line = is_readable && nlohmann::json::sax_parse(line, &handler) && handler.is_metric_line();
     if (number == 1 && is_line && handler.has_unknown_schema()) {
       table.problems.push_back(unknown_metrics_schema(path));
       return table;
     }
-    if (number == 1) all_sealed = seal != Seal::kAbsent || handler.has_schema();
-    if (!is_line || (all_sealed && seal == Seal::kAbsent)) {
+    if (!is_line) {
       if (damaged++ == 0) first_damaged = number;
       continue;
     }
-    if (!order.takes(line, seal == Seal::kWhole, handler.has_schema(), static_cast<uint64_t>(handler.row()[0]), number))
-      continue;
+    if (!order.takes(line, handler.has_schema(), static_cast<uint64_t>(handler.row()[0]), number)) continue;
     if (numbers == Numbers::kLooks && !handler.has_monitor()) continue;
     for (size_t i = table.columns.size(); i < handler.keys().size(); ++i) {
       table.columns.push_back({handler.keys()[i], std::vector<double>(table.lines, kAbsent)});

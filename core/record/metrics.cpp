@@ -16,7 +16,6 @@ using nlohmann::ordered_json;
 
 struct Line {
   ordered_json json;  // without its seal
-  bool is_sealed;     // version 0.1 sealed none
   size_t end;         // in bytes, of the file
 };
 
@@ -26,18 +25,16 @@ void for_each_line(const std::filesystem::path& path, Visit&& visit) {
   const std::string text = read_file(path);
   size_t number = 1;
   size_t begin = 0;
-  bool all_sealed = false;
   for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1, ++number) {
     const std::string_view written = std::string_view(text).substr(begin, end - begin);
     const Seal seal = seal_of_line(written);
-    Line line{json_or_null(written), seal == Seal::kWhole, end + 1};
+    Line line{json_or_null(written), end + 1};
     if (!line.json.is_object() || !line.json.contains(metric::kStep) ||
         !line.json[metric::kStep].is_number_unsigned()) {
       throw Error(fmt::format("line {} of {} is damaged: expected a JSON object with a whole number \"step\"; {}",
                               number, path.string(), kMetricsCure));
     }
-    if (number == 1) all_sealed = seal != Seal::kAbsent || line.json.contains(metric::kSchema);
-    if (seal == Seal::kBroken || (seal == Seal::kAbsent && all_sealed)) {
+    if (seal != Seal::kWhole) {
       throw Error(fmt::format("line {} of {} is damaged: {}; {}", number, path.string(),
                               seal == Seal::kBroken ? "its crc is not that of the line" : "it has no crc",
                               kMetricsCure));
@@ -58,8 +55,6 @@ size_t end_before(const std::filesystem::path& path, uint64_t first_step, uint64
   if (first_step == 0) return kept;
   for_each_line(path, [&](const Line& line) {
     const uint64_t step = whole(line.json[metric::kStep]);
-    // Version 0.1 kept the line of a stop, which repeats a step, where the run went on.
-    if (step < next && !line.is_sealed) return true;
     if (step != next) return false;
     ++next;
     kept = line.end;

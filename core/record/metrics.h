@@ -4,10 +4,8 @@
 // one more line, of its last step again; it goes when the run goes on. Every line ends with "crc", the CRC-32 of what
 // stands before it (record/seal.h).
 //
-// The first line has the schema. A file without one was begun by version 0.1 or 0.2 and is read too. Version 0.2 wrote
-// what schema 1 is; version 0.1 wrote no "crc", gave each of the optimizer's scalars a key of its own in the line, and
-// gave an evaluation of the whole held-out part the keys of the learning curve. Where the first line has a schema or a
-// "crc", a line without a "crc" is damaged.
+// The first line has the schema. A file without one was begun by version 0.2, which wrote what schema 1 is, and is read
+// too.
 #ifndef EGGROLL_RECORD_METRICS_H
 #define EGGROLL_RECORD_METRICS_H
 

@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 using Column = std::vector<double>;
 
-// Precedes the names of an optimizer's scalars; version 0.1 wrote them without it.
+// Precedes the names of an optimizer's scalars.
 const std::string kScalarPrefix = std::string(metric::kScalars) + ".";
 
 double at_or(const Column* column, size_t line, double otherwise) {
@@ -43,22 +43,6 @@ std::vector<CurvePoint> points_of(const MetricTable& table, const Column& elapse
     points.push_back({static_cast<uint64_t>(steps[i]), at_or(tokens, i, 0.0), elapsed[i], (*bits)[i]});
   }
   return points;
-}
-
-// Version 0.1 wrote its last evaluation under the same keys as the others, though it read the whole held-out part. It
-// is no point of the curve.
-std::vector<CurvePoint> held_out_of(const MetricTable& table, const Column& elapsed) {
-  const Column* all = table.find(kHeldOutKeys.bits);
-  const Column* tokens = table.find(kHeldOutKeys.tokens);
-  if (all == nullptr || tokens == nullptr) return points_of(table, elapsed, all);
-  Column bits = *all;
-  double of_the_first = std::nan("");
-  for (size_t i = 0; i < table.lines; ++i) {
-    if (std::isnan(bits[i]) || std::isnan((*tokens)[i])) continue;
-    if (std::isnan(of_the_first)) of_the_first = (*tokens)[i];
-    if ((*tokens)[i] != of_the_first) bits[i] = std::nan("");
-  }
-  return points_of(table, elapsed, &bits);
 }
 
 // Neighbours become their mean, at the place of the last of them.
@@ -188,8 +172,7 @@ std::optional<double> RunMetrics::late_mean(const std::string& key) const {
 }
 
 std::optional<double> RunMetrics::late_mean_of_scalar(const std::string& name) const {
-  const std::optional<double> mean = late_mean(kScalarPrefix + name);
-  return mean ? mean : late_mean(name);
+  return late_mean(kScalarPrefix + name);
 }
 
 RunMetrics read_run_metrics(const std::filesystem::path& path, std::vector<std::string>& problems,
@@ -207,12 +190,11 @@ RunMetrics run_metrics_of(const MetricTable& table, const std::filesystem::path&
   if (table.lines == 0) return metrics;
   metrics.last_step = static_cast<uint64_t>(table.columns[0].values.back());
   const Column seconds = elapsed(table);
-  metrics.held_out = held_out_of(table, seconds);
+  metrics.held_out = points_of(table, seconds, table.find(kHeldOutKeys.bits));
   metrics.training = thinned(points_of(table, seconds, table.find(metric::kTrainBits)), most_training_points);
   metrics.update_rate = phases_of(table, metric::kChanged);
   metrics.update_rate_of_voted = phases_of(table, metric::kChangedOfVoted);
   metrics.threshold = phases_of(table, kScalarPrefix + "threshold");
-  if (!metrics.threshold) metrics.threshold = phases_of(table, "threshold");
   read_speed(table, metrics);
   if (const Column* pairs = table.find(metric::kPairsWithoutFitness)) {
     for (const double count : *pairs) {

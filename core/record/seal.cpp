@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
+
 #include "eggroll/error.h"
 #include "record/json.h"
 #include "system/files.h"
@@ -66,11 +68,10 @@ std::string sealed_line(const ordered_json& object) {
 }
 
 Seal seal_of_line(std::string_view line) {
-  // No line of version 0.1 ended with a text, so a damaged seal does not pass for a missing one.
-  if (!line.ends_with("\"}")) return Seal::kAbsent;
-  if (line.size() < kLineSealSize) return Seal::kBroken;
-  const std::string_view before = line.substr(0, line.size() - kLineSealSize);
-  return line.substr(before.size()) == line_seal(before) ? Seal::kWhole : Seal::kBroken;
+  const std::string_view before = line.substr(0, line.size() - std::min(line.size(), kLineSealSize));
+  const std::string_view seal = line.substr(before.size());
+  if (!seal.starts_with(kLineKey)) return Seal::kAbsent;
+  return seal == line_seal(before) ? Seal::kWhole : Seal::kBroken;
 }
 
 void each_sealed_line(const std::filesystem::path& file, std::string_view text, const std::string& cure,
@@ -79,8 +80,10 @@ void each_sealed_line(const std::filesystem::path& file, std::string_view text, 
   for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
     const std::string name = fmt::format("line {} of {}", ++number, file.string());
     const std::string_view line = text.substr(begin, end - begin);
-    if (seal_of_line(line) != Seal::kWhole) {
-      throw Error(fmt::format("{} is damaged: its checksum is not that of the line; {}", name, cure));
+    if (const Seal seal = seal_of_line(line); seal != Seal::kWhole) {
+      throw Error(fmt::format("{} is damaged: {}; {}", name,
+                              seal == Seal::kAbsent ? "it has no checksum" : "its checksum is not that of the line",
+                              cure));
     }
     take(parse_json(line, name, cure), name);
   }

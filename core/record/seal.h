@@ -14,7 +14,7 @@ namespace eggroll {
 uint32_t crc_of(std::string_view bytes);  // CRC-32
 
 enum class Seal {
-  kAbsent,  // as version 0.1 wrote the file
+  kAbsent,
   kWhole,
   kBroken,
 };

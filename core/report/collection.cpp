@@ -159,8 +159,10 @@ void add_stated_claims(CollectedSweep& sweep, std::vector<std::string>& problems
 CollectedSweep read_sweep(const fs::path& file) {
   const std::string cure = "run `eggroll sweep` again or restore it from a copy";
   const ordered_json json = read_json(file, cure);
-  if (seal_of(json) == Seal::kBroken) {
-    throw Error(fmt::format("{} is damaged: its sha256 is not that of its contents; {}", file.string(), cure));
+  if (const Seal seal = seal_of(json); seal != Seal::kWhole) {
+    throw Error(fmt::format("{} is damaged: {}; {}", file.string(),
+                            seal == Seal::kAbsent ? "it lacks its sha256" : "its sha256 is not that of its contents",
+                            cure));
   }
   return read_members(file.string(), cure, [&] { return sweep_of(json, file); });
 }

@@ -202,7 +202,7 @@ void require_beginning(const Setup& setup, const RunFolder& folder) {
   if (beginning_sha256(source, begin.goes_on) != begin.sha256) throw another(source, begin);
   each_tensor(*setup.learner.program, beginning, [](uint32_t, const WeightTensor&) {});
   if (begin.states) require_states(setup.learner, beginning);
-  if (!begin.goes_on || beginning.data_sha256.empty() || beginning.data_sha256 == setup.dataset.sha256) return;
+  if (!begin.goes_on || beginning.data_sha256 == setup.dataset.sha256) return;
   throw Error(
       fmt::format("init.continue goes on from a run with other data (sha256 {}, this run's {}); name the same "
                   "files (of generated data the same dataset.seed), or begin with its weights alone: eggroll run "

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "config/hash.h"
@@ -21,8 +20,9 @@ constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kStatesFile = "states.safetensors";
 constexpr const char* kDescriptionFile = "checkpoint.json";
-constexpr int32_t kFormatOfVersion01 = 2;
-constexpr std::array<const char*, 2> kSampleNames = {"spread", "prefix"};  // by HeldOutSample
+// A fact that is the same in every checkpoint, for the sha256 of beginnings holds it.
+constexpr const char* kSampleKey = "held_out_sample";
+constexpr const char* kSample = "spread";
 
 template <class T>
 std::vector<T> values_of(std::string_view bytes) {
@@ -92,8 +92,7 @@ class Loader {
       read_facts();
       if (!goes_on) return description_.at("weights_sha256").get<std::string>();
       nlohmann::json taken;
-      for (const char* key : {"step", "evaluations", "held_out_sample"})
-        taken[key] = description_.value(key, ordered_json());
+      for (const char* key : {"step", "evaluations", kSampleKey}) taken[key] = description_.value(key, ordered_json());
       for (const char* key : {"member_tokens", "unique_tokens"}) taken[key] = description_.at("counters").at(key);
       for (const auto& [name, file] : description_.at("files").items()) taken["files"][name] = file.at("sha256");
       return json_hash(std::move(taken), {});
@@ -114,14 +113,14 @@ class Loader {
     description_ = parse_json(read_file(path, Links::kRefused), path.string(), cure_);
     if (!description_.is_object()) fail(fmt::format("{} is not a JSON object", kDescriptionFile));
     const ordered_json& format = description_.at("format");
-    if (!format.is_number_integer() || (format != kCheckpointFormat && format != kFormatOfVersion01)) {
-      throw Error(fmt::format(
-          "{} has checkpoint format {}, this eggroll reads formats {} and {}; use the eggroll that wrote it",
-          folder_.string(), format.dump(), kFormatOfVersion01, kCheckpointFormat));
+    if (!format.is_number_integer() || format != kCheckpointFormat) {
+      throw Error(
+          fmt::format("{} has checkpoint format {}, this eggroll reads format {}; use the eggroll that wrote it",
+                      folder_.string(), format.dump(), kCheckpointFormat));
     }
-    const bool is_of_version_0_1 = format == kFormatOfVersion01;
-    if (seal_of(description_) != (is_of_version_0_1 ? Seal::kAbsent : Seal::kWhole)) {
-      fail(fmt::format("the sha256 in {} is not that of its contents", kDescriptionFile));
+    if (const Seal seal = seal_of(description_); seal != Seal::kWhole) {
+      fail(seal == Seal::kAbsent ? fmt::format("{} lacks its sha256", kDescriptionFile)
+                                 : fmt::format("the sha256 in {} is not that of its contents", kDescriptionFile));
     }
     CheckpointFacts checkpoint;
     checkpoint.step = whole(description_.at("step"));
@@ -133,8 +132,10 @@ class Loader {
       checkpoint.evaluations.push_back(
           {whole(evaluation.at("step")), whole(evaluation.at("loss_q16")), whole(evaluation.at("tokens"))});
     }
-    checkpoint.sample = is_of_version_0_1 ? HeldOutSample::kPrefix : sample_named();
-    if (!is_of_version_0_1) checkpoint.data_sha256 = description_.at("data_sha256").get<std::string>();
+    if (const std::string sample = description_.at(kSampleKey); sample != kSample) {
+      fail(fmt::format("{} names the held-out sample '{}'", kDescriptionFile, sample));
+    }
+    checkpoint.data_sha256 = description_.at("data_sha256").get<std::string>();
     return checkpoint;
   }
 
@@ -143,14 +144,6 @@ class Loader {
     const std::string name = folder_.filename().string();
     if (!name.starts_with(kStepPrefix) || name == checkpoint_name(step)) return;
     fail(fmt::format("{} says step {}", kDescriptionFile, step));
-  }
-
-  HeldOutSample sample_named() const {
-    const std::string name = description_.at("held_out_sample");
-    for (size_t i = 0; i < kSampleNames.size(); ++i) {
-      if (name == kSampleNames[i]) return static_cast<HeldOutSample>(i);
-    }
-    fail(fmt::format("{} names the held-out sample '{}'", kDescriptionFile, name));
   }
 
   [[noreturn]] void fail(const std::string& reason) const {
@@ -254,7 +247,7 @@ std::string write_checkpoint(const fs::path& folder, const CheckpointFacts& fact
                               {"weights_sha256", weights_sha256},
                               {"data_sha256", facts.data_sha256},
                               {"counters", facts.counters},
-                              {"held_out_sample", kSampleNames[static_cast<size_t>(facts.sample)]},
+                              {kSampleKey, kSample},
                               {"evaluations", ordered_json::array()}};
   for (const egg_evaluation& evaluation : facts.evaluations) {
     description["evaluations"].push_back(

@@ -21,7 +21,7 @@
 
 namespace eggroll {
 
-inline constexpr int32_t kCheckpointFormat = 3;  // version 0.1 wrote 2, which is read too
+inline constexpr int32_t kCheckpointFormat = 3;
 
 // The cure for a damaged checkpoint.
 inline constexpr const char* kCheckpointCure =
@@ -55,10 +55,9 @@ struct CheckpointFacts {
   uint64_t step = 0;  // steps done
   RunIdentity identity;
   uint64_t population = 0;
-  uint64_t state_bytes = 0;                       // of one member
-  std::vector<egg_evaluation> evaluations;        // all so far, those at this step too
-  HeldOutSample sample = HeldOutSample::kSpread;  // that they read
-  std::string data_sha256;                        // of the run's dataset; version 0.1 did not save it
+  uint64_t state_bytes = 0;                 // of one member
+  std::vector<egg_evaluation> evaluations;  // all so far, those at this step too
+  std::string data_sha256;                  // of the run's dataset
   // What else the run counts: tokens, seconds.
   nlohmann::json counters = nlohmann::json::object();
 };

@@ -40,9 +40,7 @@ void HeldOutFigures::add_end(StepRecord& step) {
 }
 
 void HeldOutFigures::note(const StepRecord& step) {
-  // Where version 0.1 ended or was stopped it read the whole held-out part, and gave it the curve's keys.
-  if (step.held_out && (!record_.newest || step.held_out->tokens == record_.newest->tokens))
-    note_newest(*step.held_out);
+  if (step.held_out) note_newest(*step.held_out);
   if (step.final) record_.final = step.final;
   if (!record_.average) return;
   if (step.average_held_out) record_.average->newest = step.average_held_out;
@@ -52,9 +50,10 @@ void HeldOutFigures::note(const StepRecord& step) {
 void HeldOutFigures::require_agreement(const StepRecord& step) const {
   if (!step.held_out) return;
   for (const egg_evaluation& known : evaluations_) {
-    if (known.step != step.step || known.tokens != step.held_out->tokens) continue;
+    if (known.step != step.step) continue;
     const HeldOutSums exact{known.loss, {known.tokens, step.held_out->bytes.value_or(known.tokens)}};
-    if (exact.bits_per_unit() != step.held_out->bits_per_unit) throw disagreement("evaluation", step.step);
+    const bool agree = known.tokens == step.held_out->tokens && exact.bits_per_unit() == step.held_out->bits_per_unit;
+    if (!agree) throw disagreement("evaluation", step.step);
   }
 }
 

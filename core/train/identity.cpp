@@ -91,10 +91,6 @@ ConfigNode with_absolute_paths(ConfigNode config) {
 
 std::string run_hash(const ConfigNode& config) { return json_hash(hashed_keys(to_json(config)), kOutsideHash); }
 
-std::string former_run_hash(const ConfigNode& config) {
-  return config_hash(config, {"results", "plugins", "monitor", "stop", "processes", "launcher", "init"});
-}
-
 std::string hash_in(const RunFolder& folder, const ConfigNode& config) {
   const std::string own = run_hash(config);
   const std::string begun = hash_of_journal(folder);
@@ -162,7 +158,7 @@ void require_same_data(const Setup& setup, const RunFolder& folder) {
 }
 
 void require_same_data(const Setup& setup, const RunFolder& folder, const std::string& begun_with) {
-  if (begun_with.empty() || begun_with == setup.dataset.sha256) return;
+  if (begun_with == setup.dataset.sha256) return;
   throw Error(
       fmt::format("the data have changed since the run in {} began (sha256 {}, then {}); restore them, name them where "
                   "they are now (eggroll resume --data FILE), or remove the folder to begin anew",

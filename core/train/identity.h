@@ -4,9 +4,8 @@
 // record. Sections that cannot change weights or figures are no part of it. Data are named by absolute paths, so that
 // it does not matter from where a run is started, or resumed.
 //
-// A folder keeps the hash that it was begun with. Another hash than today's may be that of an eggroll before 0.2, which
-// hashed `backend`, `checkpoint` and paths as they were written, or of data that lay elsewhere. Such a folder is still
-// its run's: the settings are compared, and the data by their sha256.
+// A folder keeps the hash that it was begun with, which is another one where the data lay elsewhere then. Such a folder
+// is still its run's: the settings are compared, and the data by their sha256.
 #ifndef EGGROLL_TRAIN_IDENTITY_H
 #define EGGROLL_TRAIN_IDENTITY_H
 
@@ -35,9 +34,6 @@ ConfigNode with_absolute_paths(ConfigNode config);
 // sha256 of the resolved configuration without kOutsideHash. Its paths must be absolute.
 std::string run_hash(const ConfigNode& config);
 
-// The hash that eggroll 0.1 gave to this configuration, whose paths are as they were written.
-std::string former_run_hash(const ConfigNode& config);
-
 // The hash that the files in the run's folder carry. The caller compares the data.
 std::string hash_in(const RunFolder& folder, const ConfigNode& config);
 
@@ -45,7 +41,7 @@ std::string hash_in(const RunFolder& folder, const ConfigNode& config);
 RunIdentity identity_of(const Learner& learner, const ConfigNode& config, const RunFolder& folder);
 
 // Throws Error where the run in the folder was begun with other data: the file has changed since. The first compares
-// the folder's record, if there is one, the second this sha256, unless it is empty.
+// the folder's record, if there is one, the second this sha256.
 void require_same_data(const Setup& setup, const RunFolder& folder);
 void require_same_data(const Setup& setup, const RunFolder& folder, const std::string& begun_with);
 

@@ -32,7 +32,6 @@ void begin_from_checkpoint(RunState& run) {
     run.warn("the other run's evaluations are left behind, because eval has other settings");
   run.step = beginning.step;
   run.held_out.take_over(beginning.evaluations);
-  run.setup.choose_sample(beginning.sample);
   read_members("the counters of the checkpoint to begin with", kCheckpointCure, [&] {
     run.record.member_tokens = whole(beginning.counters.at("member_tokens"));
     run.record.unique_tokens = whole(beginning.counters.at("unique_tokens"));
@@ -157,7 +156,6 @@ void resume(RunState& run) {
     restore_session(run.session, run.learner, checkpoint);
     run.step = checkpoint.step;
     run.held_out.take_over(checkpoint.evaluations);
-    run.setup.choose_sample(checkpoint.sample);
     read_members("the counters of " + newest->string(), kCheckpointCure, [&] {
       run.record.member_tokens = whole(checkpoint.counters.at("member_tokens"));
       run.record.unique_tokens = whole(checkpoint.counters.at("unique_tokens"));

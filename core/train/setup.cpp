@@ -263,16 +263,11 @@ Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDatas
 }
 
 HeldOutStreams Setup::held_out_streams(uint64_t limit) const {
-  return {dataset, eval.streams, eval_tokens(*learner.program), limit, sample, learner.program->indices(), eval.warmup};
+  return {dataset, eval.streams, eval_tokens(*learner.program), limit, learner.program->indices(), eval.warmup};
 }
 
 void Setup::fill_read(uint64_t step, BatchBuffer& batch) const {
   if (learner.has_masks()) streams.fill(step, batch);
-}
-
-void Setup::choose_sample(HeldOutSample chosen) {
-  sample = chosen;
-  curve_streams = held_out_streams(eval.tokens);
 }
 
 }  // namespace eggroll

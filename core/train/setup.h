@@ -115,12 +115,8 @@ struct Setup : SetupWithoutData {
   // What all members read in a step, for its update; empty where votes do not depend on it.
   void fill_read(uint64_t step, BatchBuffer& batch) const;
 
-  // Evaluations on the way then read this one.
-  void choose_sample(HeldOutSample chosen);
-
   Dataset dataset;
   TrainStreams streams;
-  HeldOutSample sample = HeldOutSample::kSpread;
   HeldOutStreams curve_streams;  // of the curve: what evaluations on the way read, and one after the last step
   HeldOutStreams final_streams;  // the whole held-out part
 

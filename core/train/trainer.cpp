@@ -145,10 +145,8 @@ class Run {
       const bool due = run_.step % run_.setup.checkpoint.every == 0 || run_.step == run_.learner.train.steps;
       if (due || (keeps_best() && run_.held_out.is_best(run_.step))) save();
     }
-    // Version 0.1 had no final figures of their own.
-    const bool ended = run_.step == run_.learner.train.steps || run_.record.stopped_because;
     const bool on_best = ends_on_best();
-    if (ended && !on_best && !run_.record.final) measure_end();
+    if (run_.record.stopped_because && !on_best) measure_end();
     if (run_.step < run_.learner.train.steps) save();
     if (on_best) end_on_best();
   }
@@ -355,7 +353,6 @@ class Run {
     facts.population = run_.learner.train.population;
     facts.state_bytes = run_.learner.program->state_bytes();
     facts.evaluations = run_.held_out.evaluations();
-    facts.sample = run_.setup.sample;
     facts.data_sha256 = run_.setup.dataset.sha256;
     facts.counters = {{"member_tokens", run_.record.member_tokens},
                       {"unique_tokens", run_.record.unique_tokens},

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "cli/eggroll_command.h"
+#include "record/sealed_lines.h"
 #include "train/journal.h"
 
 namespace eggroll::test {
@@ -121,7 +122,7 @@ TEST_F(DamageTest, ACheckpointThatIsDamaged) {
 TEST_F(DamageTest, ACheckpointOfANewerEggroll) {
   const fs::path newest = checkpoints_in(run_).back();
   replace(newest / "checkpoint.json", "\"format\": 3", "\"format\": 4");
-  expect_refused(all_commands(), {newest.filename().string() + " has checkpoint format 4", "reads formats 2 and 3",
+  expect_refused(all_commands(), {newest.filename().string() + " has checkpoint format 4", "reads format 3",
                                   "use the eggroll that wrote it"});
   replace(newest / "checkpoint.json", "\"format\": 4", "\"format\": 3");
   expect_goes_on();
@@ -221,8 +222,8 @@ TEST_F(DamageTest, ARecordOrMetricsThatAreDamaged) {
   expect_refused(run_and_resume(), {folder_name_ + "/record.json is no record", "expected a JSON object"});
   restore();
   replace(run_ / "record.json", "\"schema\": 2", "\"schema\": 3");
-  expect_refused(run_and_resume(), {folder_name_ + "/record.json has schema 3", "reads schemas 1 and 2",
-                                    "use the eggroll that wrote it"});
+  expect_refused(run_and_resume(),
+                 {folder_name_ + "/record.json has schema 3", "reads schema 2", "use the eggroll that wrote it"});
   restore();
   replace(run_ / "metrics.jsonl", "{\"step\":3", "{\"step\";3");
   expect_refused(run_and_resume(), {"line 4 of " + folder_name_ + "/metrics.jsonl is damaged", "expected a JSON object",
@@ -245,12 +246,13 @@ TEST_F(DamageTest, JsonThatNestsDeep) {
 }
 
 TEST_F(DamageTest, MembersOfAWrongType) {
-  // The file has no schema and no checksums, as in version 0.1.
+  // The line's checksum is that of what it says.
   const auto spoil_line = [&](const std::string& key, const std::string& value) {
     std::string text =
-        std::regex_replace(read_file(run_ / "metrics.jsonl"), std::regex(",\"crc\":\"[0-9a-f]{8}\"|\"schema\":1,"), "");
+        std::regex_replace(read_file(run_ / "metrics.jsonl"), std::regex(",\"crc\":\"[0-9a-f]{8}\""), "");
     const size_t begin = text.find("\"" + key + "\":") + key.size() + 3;
-    write_plainly(run_ / "metrics.jsonl", text.replace(begin, text.find_first_of(",}", begin) - begin, value));
+    text.replace(begin, text.find_first_of(",}", begin) - begin, value);
+    write_plainly(run_ / "metrics.jsonl", sealed_lines(text));
   };
   spoil_line("held_out_bits_per_unit", "null");
   expect_refused(run_and_resume(),

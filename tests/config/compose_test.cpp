@@ -209,7 +209,7 @@ TEST_F(ComposeTest, IsAFunctionOfItsInputs) {
   const ConfigNode config = composed(overrides);
   EXPECT_EQ(to_yaml(composed(overrides)), to_yaml(config));
   EXPECT_EQ(parse_yaml(to_yaml(config), "config.yaml"), config);
-  EXPECT_EQ(config_hash(parse_yaml(to_yaml(config), "config.yaml"), {}), config_hash(config, {}));
+  EXPECT_EQ(json_hash(to_json(parse_yaml(to_yaml(config), "config.yaml")), {}), json_hash(to_json(config), {}));
 }
 
 TEST(Repository, EveryOptionAndExperimentComposes) {
@@ -245,7 +245,7 @@ TEST_F(ComposeTest, ManyKeysTakeTimeInProportion) {
   write("experiments/same.yaml", text);
   const std::clock_t begin = std::clock();
   const ConfigNode config = composed({"experiment=same"});
-  config_hash(config, {});
+  json_hash(to_json(config), {});
   EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 10.0);
   EXPECT_EQ(config.at("many").map().size(), 80000U);
 }

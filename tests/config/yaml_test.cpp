@@ -231,14 +231,14 @@ TEST(Tree, EqualityCountsKindValueAndOrderButNotSources) {
 
 TEST(Hash, IsTheSha256OfSortedJson) {
   // printf '{"a":{"c":[true,null,0.1],"d":"x"},"b":1}' | sha256sum
-  EXPECT_EQ(config_hash(parse_yaml("b: 1\na: {d: x, c: [true, ~, 0.1]}\n", ""), {}),
+  EXPECT_EQ(json_hash(to_json(parse_yaml("b: 1\na: {d: x, c: [true, ~, 0.1]}\n", "")), {}),
             "f6111fff40d1eafc11fe4f91e27d2408c1a428851a167f8a9f9a51de1bdd2c54");
 }
 
 TEST(Hash, ForgetsOrderSourcesAndExcludedKeysAlone) {
-  const std::string hash = config_hash(parse_yaml("a: 1\nb: {c: 2, d: 3}\n", "a.yaml"), {});
+  const std::string hash = json_hash(to_json(parse_yaml("a: 1\nb: {c: 2, d: 3}\n", "a.yaml")), {});
   const auto hash_of = [](const std::string& text, const std::vector<std::string>& excluded = {}) {
-    return config_hash(parse_yaml(text, "b.yaml"), excluded);
+    return json_hash(to_json(parse_yaml(text, "b.yaml")), excluded);
   };
   EXPECT_EQ(hash_of("# x\nb: {d: 3, c: 2}\na: 0x1\n"), hash);
   EXPECT_EQ(hash_of("a: 1\nresults: x\nb: {c: 2, d: 3}\n", {"results", "absent"}), hash);

@@ -163,7 +163,7 @@ TEST(Rows, OfRowsOfDataBeginWithEachRow) {
     reading.fill(step, batch);
     ASSERT_NO_FATAL_FAILURE(readers.expect_rows_of(batch));
   }
-  const HeldOutStreams eval(dataset, 4, 3, 0, HeldOutSample::kSpread, kIndices);
+  const HeldOutStreams eval(dataset, 4, 3, 0, kIndices);
   Readers held_out;
   for (uint64_t i = 0; i < eval.batches(); ++i) {
     eval.fill(i, batch);
@@ -175,7 +175,7 @@ TEST(Rows, OfAnEvaluationAreThoseOfAStreamThatGoesOn) {
   for (const uint32_t every : {7U, 1000000U}) {
     const Dataset dataset = text_with(every);
     for (const uint32_t warmup : {0U, 6U}) {
-      const HeldOutStreams reading(dataset, 5, 4, 0, HeldOutSample::kSpread, kIndices, warmup);
+      const HeldOutStreams reading(dataset, 5, 4, 0, kIndices, warmup);
       Readers readers;
       BatchBuffer batch;
       for (uint64_t i = 0; i < reading.batches(); ++i) {

@@ -230,12 +230,6 @@ TEST(HeldOutStreams, ScoresEveryTargetOnce) {
       for (const uint32_t tokens : {1U, 3U, 8U, 16U, 64U}) {
         for (const uint64_t limit : {uint64_t{0}, uint64_t{2}, size / 2 + 2, size, size + 5}) {
           const uint64_t covered = limit == 0 ? size : std::min(limit, size);
-          const HeldOutStreams prefix(dataset, streams, tokens, limit, HeldOutSample::kPrefix);
-          ASSERT_EQ(prefix.streams(), std::min<uint64_t>(streams, covered - 1));
-          const std::vector<int> first = scores(dataset, prefix, tokens);
-          for (uint64_t i = 0; i < size; ++i) {
-            ASSERT_EQ(first[i], i > 0 && i < covered ? 1 : 0) << size << " " << streams << " " << tokens << " " << i;
-          }
           const HeldOutStreams spread(dataset, streams, tokens, limit);
           const std::vector<int> scored = scores(dataset, spread, tokens);
           ASSERT_EQ(scored[0], 0);
@@ -262,11 +256,6 @@ TEST(HeldOutStreams, ScoresEveryTargetOfWholeRowsOnce) {
       for (const uint32_t tokens : {1U, 3U, 8U}) {
         for (const uint64_t limit : {uint64_t{0}, uint64_t{2}, row, row + 1, rows * row, rows * row + 1}) {
           const uint64_t covered = limit == 0 ? rows : std::min(rows, (limit + row - 1) / row);
-          const HeldOutStreams prefix(dataset, streams, tokens, limit, HeldOutSample::kPrefix);
-          const std::vector<int> first = scores(dataset, prefix, tokens);
-          for (uint64_t i = 0; i < rows * row; ++i) {
-            ASSERT_EQ(first[i], i % row != 0 && i / row < covered ? 1 : 0) << row << " " << streams << " " << i;
-          }
           const HeldOutStreams spread(dataset, streams, tokens, limit);
           const std::vector<int> scored = scores(dataset, spread, tokens);
           uint64_t whole_rows = 0;
@@ -328,7 +317,7 @@ TEST(HeldOutStreams, RowsResetWhereTheyBegin) {
 }
 
 TEST(HeldOutStreams, AWarmupIsReadAndNotScored) {
-  const HeldOutStreams reading(text_of(2, 12), 3, 4, 0, HeldOutSample::kSpread, {}, 2);  // 11 targets: 3, 4 and 4
+  const HeldOutStreams reading(text_of(2, 12), 3, 4, 0, {}, 2);  // 11 targets: 3, 4 and 4
   EXPECT_EQ(reading.batches(), 2U);
   BatchBuffer batch;
   reading.fill(0, batch);
@@ -349,7 +338,7 @@ TEST(HeldOutStreams, AWarmupChangesNoTargetThatIsScored) {
       for (const uint32_t warmup : {1U, 5U, 200U}) {
         for (const uint64_t limit : {uint64_t{0}, size / 2 + 2}) {
           const auto scored = [&](uint32_t tokens_before) {
-            const HeldOutStreams reading(dataset, streams, 4, limit, HeldOutSample::kSpread, {}, tokens_before);
+            const HeldOutStreams reading(dataset, streams, 4, limit, {}, tokens_before);
             std::vector<uint32_t> targets;
             for (uint64_t i = 0; i < reading.batches(); ++i) {
               BatchBuffer batch;

@@ -356,6 +356,12 @@ TEST_F(SearchTest, ADamagedLogIsRefused) {
               HasSubstr("it has 3 lines after the first, expected 4; restore it from a copy"));
   EXPECT_THAT(with(std::regex_replace(whole, std::regex("\"figure\":1.0"), "\"figure\":0.5")),
               HasSubstr("its checksum is not that of the line; restore it from a copy"));
+  for (const char* key : {"\"search\":", "\"draw\":", "\"figure\":"}) {  // a line of each kind
+    const size_t seal = whole.find(",\"crc\"", whole.find(key));
+    EXPECT_THAT(with(std::string(whole).replace(seal, whole.find('\n', seal) - seal, "}")),
+                HasSubstr("it has no checksum; restore it from a copy"))
+        << key;
+  }
   EXPECT_THAT(with(whole + sealed_line({{"trial", 5}, {"rung", 0}, {"figure", 1.0}, {"steps", 1}}) + "\n"),
               HasSubstr("its result is not the next of a trial"));
   EXPECT_THAT(with(whole + sealed_line({{"trial", 2}, {"draw", 2}, {"unit", {0.5, 0.5, 0.5, 1.5}}}) + "\n"),

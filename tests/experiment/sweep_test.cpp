@@ -3,9 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include <regex>
-
 #include "record/scratch.h"
+#include "record/seal.h"
 #include "record/stated_claims.h"
 #include "system/files.h"
 
@@ -106,28 +105,6 @@ TEST_F(SweepTest, AnAxisOutsideTheHashMakesPointsOfItsOwn) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again.points[i].folder, sweep.points[i].folder);
 }
 
-// points.jsonl of eggroll 0.1, and folders that its runs began.
-TEST_F(SweepTest, PointsOfFormerHashesAreFound) {
-  const std::string grid = "{product: [\"train.population=64,128\", \"backend.threads=1,2\"]}";
-  Sweep sweep = compose_grid(grid);
-  write_sweep(sweep);
-  std::string lines =
-      std::regex_replace(read_file(sweep.folder / "points.jsonl"), std::regex(",\"crc\":\"[0-9a-f]{8}\""), "");
-  for (const SweepPoint& point : sweep.points) {
-    for (size_t at; (at = lines.find(point.hash)) != std::string::npos;) lines.replace(at, 64, point.former_hash);
-    const std::filesystem::path folder = sweep.folder_of(point).path;
-    std::filesystem::create_directories(folder);
-    write_point(sweep, point);
-  }
-  write_plainly(sweep.folder / "points.jsonl", lines);
-  // found by the hash, and by the configurations in the folders
-  for (const char* setting : {"monitor.every=0", "checkpoint.every=7"}) {
-    const Sweep again = compose_grid(grid, {setting});
-    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again.points[i].folder, sweep.points[i].folder) << setting;
-    EXPECT_EQ(again.left_behind, 0U);
-  }
-}
-
 TEST_F(SweepTest, ALineThatAPowerCutLeftIsWrittenAgain) {
   Sweep sweep = compose_grid("{product: [\"train.population=64,128\"]}");
   write_sweep(sweep);
@@ -151,7 +128,10 @@ TEST_F(SweepTest, DamageIsNamed) {
   const size_t digit = lines.find("\"hash\":\"") + 8;
   std::string changed = lines;
   changed[digit] = changed[digit] == '0' ? '1' : '0';
-  for (const std::string& damaged : {changed, lines.substr(lines.find('\n') + 1), lines + lines}) {
+  // As is a line whose checksum was cut out.
+  const size_t seal = lines.find(",\"crc\"");
+  const std::string cut = std::string(lines).replace(seal, lines.find('\n') - seal, "}");
+  for (const std::string& damaged : {changed, cut, lines.substr(lines.find('\n') + 1), lines + lines}) {
     write_plainly(sweep.folder / "points.jsonl", damaged);
     EXPECT_THAT(message_of([&] { compose_grid("{product: [\"train.population=64\"]}"); }),
                 HasSubstr("points.jsonl is damaged, expected a point on each line"));
@@ -252,9 +232,14 @@ TEST_F(SweepTest, APointsFileTellsItsPlace) {
   write_plainly(folder.point(), "{");
   EXPECT_THAT(message_of([&] { read_point(folder.path); }),
               AllOf(HasSubstr("point.json is not complete JSON"), HasSubstr("; run its sweep again")));
-  write_plainly(folder.point(), "{\"sweep\": 3}");
+  write_plainly(folder.point(), sealed({{"sweep", 3}}).dump());
   EXPECT_THAT(message_of([&] { read_point(folder.path); }),
               AllOf(HasSubstr("point.json is damaged"), HasSubstr("; run its sweep again")));
+  for (const char* unsealed : {"{\"sweep\": 3, \"overrides\": []}", "3"}) {
+    write_plainly(folder.point(), unsealed);
+    EXPECT_THAT(message_of([&] { read_point(folder.path); }),
+                HasSubstr("point.json is damaged: it lacks its sha256; run its sweep again"));
+  }
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ inline void require_printable(const ConfigNode& tree) {
             require(parse_element(line, {"printed", 0}) == tree, "another tree from " + line);
           }),
           "refused is " + line);
-  config_hash(tree, {});
+  json_hash(to_json(tree), {});
 }
 
 }  // namespace eggroll::test

@@ -78,7 +78,6 @@ inline void expect_equal(const Checkpoint& a, const Checkpoint& b) {
     EXPECT_EQ(a.evaluations[i].loss, b.evaluations[i].loss);
     EXPECT_EQ(a.evaluations[i].tokens, b.evaluations[i].tokens);
   }
-  EXPECT_EQ(a.sample, b.sample);
   EXPECT_EQ(a.data_sha256, b.data_sha256);
   EXPECT_EQ(a.counters, b.counters);
 }

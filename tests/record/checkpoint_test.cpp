@@ -22,19 +22,6 @@ TEST_F(CheckpointTest, LoadsWhatItSaved) {
   expect_equal(load_checkpoint(path), sample(800));
 }
 
-TEST_F(CheckpointTest, LoadsWhatVersion01Saved) {
-  const auto path = save_checkpoint(folder_, sample(800), 3);
-  auto description = nlohmann::ordered_json::parse(read_file(path / "checkpoint.json"));
-  description["format"] = 2;
-  for (const char* key : {"held_out_sample", "data_sha256", "sha256"}) description.erase(key);
-  write_plainly(path / "checkpoint.json", description.dump(2) + "\n");
-  Checkpoint expected = sample(800);
-  expected.data_sha256.clear();
-  expected.sample = HeldOutSample::kPrefix;
-  expect_equal(load_checkpoint(path), expected);
-  expect_equal(load_checkpoint(save_checkpoint(folder_ / "checkpoints", expected, 1)), expected);
-}
-
 TEST_F(CheckpointTest, LoadsARunWithoutSlotsAndStates) {
   Checkpoint bare = sample(1);
   bare.slots.clear();
@@ -83,12 +70,12 @@ TEST_F(CheckpointTest, EveryDamagedFileIsNamedWithTheCure) {
 TEST_F(CheckpointTest, RefusesAnotherFormat) {
   const auto path = save_checkpoint(folder_, sample(10), 1);
   auto description = nlohmann::json::parse(read_file(path / "checkpoint.json"));
-  for (const int format : {1, 4}) {
+  for (const int format : {2, 4}) {
     description["format"] = format;
     write_plainly(path / "checkpoint.json", description.dump());
     EXPECT_EQ(message_of([&] { load_checkpoint(path); }),
               path.string() + " has checkpoint format " + std::to_string(format) +
-                  ", this eggroll reads formats 2 and 3; use the eggroll that wrote it");
+                  ", this eggroll reads format 3; use the eggroll that wrote it");
   }
 }
 
@@ -102,14 +89,26 @@ TEST_F(CheckpointTest, RefusesAFlippedBitOfItsDescription) {
     const std::string text = message_of([&] { expect_equal(load_checkpoint(path), sample(10)); });
     EXPECT_TRUE(text.empty() || text.find(path.string()) != std::string::npos) << text;
   }
-  // The damage is in a digit of the format, or in the seal's name.
-  for (const auto& [from, to] : {std::pair{"\"format\": 3", "\"format\": 2"}, {"\"sha256\": \"", "\"sha257\": \""}}) {
+  const auto message_with = [&](const std::string& from, const std::string& to) {
     std::string changed = whole;
-    changed.replace(changed.rfind(from), std::string(from).size(), to);
+    changed.replace(changed.rfind(from), from.size(), to);
     write_plainly(path / "checkpoint.json", changed);
-    EXPECT_THAT(message_of([&] { load_checkpoint(path); }),
-                HasSubstr("is damaged: the sha256 in checkpoint.json is not that of its contents"));
-  }
+    return message_of([&] { load_checkpoint(path); });
+  };
+  EXPECT_THAT(message_with("\"step\": 10", "\"step\": 11"),
+              HasSubstr("is damaged: the sha256 in checkpoint.json is not that of its contents; delete that folder"));
+  EXPECT_THAT(message_with("\"sha256\": \"", "\"sha257\": \""),
+              HasSubstr("is damaged: checkpoint.json lacks its sha256; delete that folder"));
+}
+
+// Its evaluations would be of other tokens than those of the run that goes on from it.
+TEST_F(CheckpointTest, RefusesAnotherSample) {
+  const auto path = save_checkpoint(folder_, sample(10), 1);
+  auto description = nlohmann::ordered_json::parse(read_file(path / "checkpoint.json"));
+  description["held_out_sample"] = "prefix";
+  write_plainly(path / "checkpoint.json", sealed(description).dump());
+  EXPECT_THAT(message_of([&] { load_checkpoint(path); }),
+              HasSubstr("is damaged: checkpoint.json names the held-out sample 'prefix'; delete that folder"));
 }
 
 TEST_F(CheckpointTest, RefusesTheStepOfAnother) {
@@ -119,12 +118,10 @@ TEST_F(CheckpointTest, RefusesTheStepOfAnother) {
               HasSubstr("is damaged: checkpoint.json says step 10"));
   std::filesystem::rename(checkpoints() / "step-00000011", checkpoints() / "best");
   expect_equal(load_checkpoint(checkpoints() / "best"), sample(10));
-  // A checkpoint of version 0.1 has no seal, but its tensors hold the step.
+  // The tensors hold the step too.
   auto description = nlohmann::ordered_json::parse(read_file(checkpoints() / "best" / "checkpoint.json"));
-  description["format"] = 2;
   description["step"] = 11;
-  for (const char* key : {"held_out_sample", "data_sha256", "sha256"}) description.erase(key);
-  write_plainly(checkpoints() / "best" / "checkpoint.json", description.dump());
+  write_plainly(checkpoints() / "best" / "checkpoint.json", sealed(description).dump());
   EXPECT_THAT(message_of([&] { load_checkpoint(checkpoints() / "best"); }),
               HasSubstr("model.safetensors is of step 10, and checkpoint.json says step 11"));
 }

@@ -7,7 +7,7 @@
 
 #include "record/run_metrics.h"
 #include "record/scratch.h"
-#include "record/seal.h"
+#include "record/sealed_lines.h"
 #include "report/synthetic.h"
 
 namespace eggroll {
@@ -22,7 +22,7 @@ using ::testing::Pair;
 class MetricTableTest : public ScratchTest {
  protected:
   MetricTable table_of(const std::string& text, Numbers numbers = Numbers::kOwn) {
-    write_plainly(path_, text);
+    write_plainly(path_, sealed_lines(text));
     return read_metric_table(path_, numbers);
   }
 
@@ -52,7 +52,7 @@ TEST_F(MetricTableTest, AHooksNumbersAreThoseOfTheNewestEvaluationThatHasSome) {
   const std::string lines =
       "{\"step\":0,\"hook\":{\"a\":1,\"b\":2}}\n{\"step\":1}\n{\"step\":2,\"hook\":{\"a\":3,\"c\":-0.5}}\n"
       "{\"step\":3,\"hook\":{}}\n{\"step\":4}\n";
-  write_plainly(path_, lines);
+  write_plainly(path_, sealed_lines(lines));
   std::vector<std::string> problems;
   const RunMetrics metrics = read_run_metrics(path_, problems);
   EXPECT_THAT(problems, IsEmpty());
@@ -71,7 +71,7 @@ TEST_F(MetricTableTest, NestedNumbersHaveDottedKeysWhereAsked) {
       "\n";
   const MetricTable flat = table_of(line);
   EXPECT_EQ(flat.columns.size(), 2U);
-  EXPECT_EQ(flat.newest_monitor + "\n", line);
+  EXPECT_EQ(flat.newest_monitor + "\n", sealed_lines(line));
   const MetricTable nested = table_of(line, Numbers::kNested);
   EXPECT_EQ(nested.columns.size(), 5U);
   EXPECT_THAT(*nested.find("monitor.values.a.b.mean"), ElementsAre(0.5));
@@ -104,8 +104,7 @@ TEST_F(MetricTableTest, DamagedLinesAreLeftOutAndSaidSo) {
 }
 
 TEST_F(MetricTableTest, TheSchemaIsNoFigure) {
-  const MetricTable table =
-      table_of(sealed_line({{"schema", 1}, {"step", 0}, {"bits", 4.5}}) + "\n" + sealed_line({{"step", 1}}) + "\n");
+  const MetricTable table = table_of("{\"schema\":1,\"step\":0,\"bits\":4.5}\n{\"step\":1}\n");
   EXPECT_THAT(table.problems, IsEmpty());
   EXPECT_EQ(table.lines, 2U);
   EXPECT_EQ(table.find("schema"), nullptr);
@@ -182,30 +181,22 @@ TEST_F(MetricTableTest, SummaryHasTheFiguresOfTheLines) {
   EXPECT_EQ(metrics.monitor->verdicts.size(), 1U);
 }
 
-// Version 0.1 gave an optimizer's scalars keys of the line's own.
-TEST_F(MetricTableTest, ScalarsAreFoundInBothForms) {
-  for (const bool of_0_1 : {false, true}) {
-    std::string text;
-    for (int step = 0; step <= 8; ++step) {
-      nlohmann::ordered_json line = {{"step", step}, {"changed", 0.5}};
-      const nlohmann::ordered_json scalars = {{"threshold", 2 * step}, {"changed", 7}};
-      if (of_0_1) {
-        line["threshold"] = scalars["threshold"];
-      } else {
-        line["scalars"] = scalars;
-      }
-      text += (of_0_1 ? line.dump() : sealed_line(line)) + "\n";
-    }
-    write_plainly(path_, text);
-    std::vector<std::string> problems;
-    const RunMetrics metrics = read_run_metrics(path_, problems);
-    EXPECT_TRUE(problems.empty());
-    ASSERT_TRUE(metrics.threshold.has_value());
-    EXPECT_EQ(metrics.threshold->end, 16.0);
-    EXPECT_EQ(metrics.late_mean_of_scalar("threshold"), 15.0);
-    EXPECT_EQ(metrics.late_mean("changed"), 0.5);
-    EXPECT_EQ(metrics.update_rate->late, 0.5);
+// A scalar may be called like a number of the line's own.
+TEST_F(MetricTableTest, ScalarsAreFoundByTheirNames) {
+  std::string text;
+  for (int step = 0; step <= 8; ++step) {
+    text +=
+        sealed_line({{"step", step}, {"changed", 0.5}, {"scalars", {{"threshold", 2 * step}, {"changed", 7}}}}) + "\n";
   }
+  write_plainly(path_, text);
+  std::vector<std::string> problems;
+  const RunMetrics metrics = read_run_metrics(path_, problems);
+  EXPECT_TRUE(problems.empty());
+  ASSERT_TRUE(metrics.threshold.has_value());
+  EXPECT_EQ(metrics.threshold->end, 16.0);
+  EXPECT_EQ(metrics.late_mean_of_scalar("threshold"), 15.0);
+  EXPECT_EQ(metrics.late_mean("changed"), 0.5);
+  EXPECT_EQ(metrics.update_rate->late, 0.5);
 }
 
 TEST_F(MetricTableTest, ALineWhoseChecksumIsNotItsOwnIsLeftOut) {
@@ -221,8 +212,9 @@ TEST_F(MetricTableTest, ALineWhoseChecksumIsNotItsOwnIsLeftOut) {
 TEST_F(MetricTableTest, ALineThatLostItsChecksumIsLeftOut) {
   const std::string first = sealed_line({{"schema", 1}, {"step", 0}, {"loss", 4.0}}) + "\n";
   const std::string second = sealed_line({{"step", 1}, {"loss", 3.0}}) + "\n";
-  for (const std::string& text : {first + "{\"step\":1,\"loss\":0.5}\n", second + "{\"step\":2,\"loss\":0.5}\n",
-                                  "{\"schema\":1,\"step\":0,\"loss\":0.5}\n" + second}) {
+  for (const std::string& text :
+       {first + "{\"step\":1,\"loss\":0.5}\n", second + "{\"step\":2,\"loss\":0.5}\n",
+        "{\"schema\":1,\"step\":0,\"loss\":0.5}\n" + second, "{\"step\":0,\"loss\":0.5}\n" + second}) {
     SCOPED_TRACE(text);
     write_plainly(path_, text);
     const MetricTable table = read_metric_table(path_, Numbers::kOwn);
@@ -239,8 +231,6 @@ TEST_F(MetricTableTest, LinesThatAreMissingOrThereTwiceAreSaidSo) {
   };
   // The last line is that of a stop.
   EXPECT_THAT(table_of(line(0) + line(1) + line(2) + line(2, 0.25)).problems, IsEmpty());
-  // Version 0.1 wrote no seals, and kept a stop's line when the run went on.
-  EXPECT_THAT(table_of("{\"step\":3}\n{\"step\":4}\n{\"step\":4}\n" + line(5)).problems, IsEmpty());
   const auto expect_problem = [&](const std::string& text, const std::vector<double>& steps, const std::string& said) {
     const MetricTable table = table_of(text);
     EXPECT_EQ(*table.find("step"), steps);
@@ -254,20 +244,9 @@ TEST_F(MetricTableTest, LinesThatAreMissingOrThereTwiceAreSaidSo) {
   expect_problem(line(1), {1}, "line 1 of " + path_.string() + " is of step 1, expected 0");
 }
 
-// In version 0.1 the last line's keys for the sample held the evaluation of the whole held-out part.
-TEST_F(MetricTableTest, ACurveIsOfEqualData) {
-  write_plainly(path_,
-                "{\"step\":0,\"held_out_bits_per_unit\":8,\"held_out_tokens\":31}\n"
-                "{\"step\":1,\"held_out_bits_per_unit\":7,\"held_out_tokens\":31}\n"
-                "{\"step\":2,\"held_out_bits_per_unit\":9,\"held_out_tokens\":98}\n");
-  std::vector<std::string> problems;
-  const RunMetrics metrics = read_run_metrics(path_, problems);
-  ASSERT_EQ(metrics.held_out.size(), 2U);
-  EXPECT_EQ(metrics.held_out.back().bits, 7.0);
-}
-
 TEST_F(MetricTableTest, AnUnknownMonitorIsSaidSoAndTheRestIsRead) {
-  write_plainly(path_, "{\"step\":0,\"held_out_bits_per_unit\":8}\n{\"step\":1,\"monitor\":{\"values\":3}}\n");
+  write_plainly(path_,
+                sealed_lines("{\"step\":0,\"held_out_bits_per_unit\":8}\n{\"step\":1,\"monitor\":{\"values\":3}}\n"));
   std::vector<std::string> problems;
   const RunMetrics metrics = read_run_metrics(path_, problems);
   EXPECT_EQ(metrics.held_out.size(), 1U);

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/scratch.h"
-#include "record/seal.h"
+#include "record/sealed_lines.h"
 
 namespace eggroll {
 namespace {
@@ -65,8 +65,8 @@ TEST_F(MetricsTest, ResumingCutsBackToTheCheckpointsStep) {
 
 // A stop rule ended the run after a step, so that step has a second line.
 TEST_F(MetricsTest, TheLineOfAStopGoesWhereTheRunGoesOn) {
-  const std::string kept = "{\"step\":0}\n{\"step\":1}\n";
-  write_plainly(path_, kept + "{\"step\":1,\"final_bits_per_unit\":2}\n");
+  const std::string kept = sealed_lines("{\"step\":0}\n{\"step\":1}\n");
+  write_plainly(path_, kept + sealed_lines("{\"step\":1,\"final_bits_per_unit\":2}\n"));
   EXPECT_EQ(read_metrics(path_).size(), 3U);
   EXPECT_EQ(MetricsFile(path_, 2).size(), kept.size());
   EXPECT_EQ(read_file(path_), kept);
@@ -107,9 +107,17 @@ TEST_F(MetricsTest, ADigitThatChangedIsNamed) {
   EXPECT_EQ(before.size(), 1U);
 }
 
-// Version 0.1 wrote no checksums, and kept a stop's line when the run went on.
+// Also in a file without a schema, as version 0.2 began it, and where no line has one.
 TEST_F(MetricsTest, ALineThatLostItsChecksumIsNamed) {
   write_steps(0, 3);
+  const auto expect_named = [&](const std::string& text, size_t line) {
+    write_plainly(path_, text);
+    const std::string expected =
+        "line " + std::to_string(line) + " of " + path_.string() +
+        " is damaged: it has no crc; restore the file from a copy or delete the run's folder to start over";
+    EXPECT_EQ(message_of([&] { read_metrics(path_); }), expected);
+    EXPECT_EQ(message_of([&] { MetricsFile(path_, 3); }), expected);
+  };
   const std::string whole = read_file(path_);
   for (const size_t line : {size_t{1}, size_t{2}, size_t{3}}) {
     std::string text = whole;
@@ -117,19 +125,13 @@ TEST_F(MetricsTest, ALineThatLostItsChecksumIsNamed) {
     for (size_t i = 1; i < line; ++i) begin = text.find('\n', begin) + 1;
     const size_t seal = text.find(",\"crc\"", begin);
     text.replace(seal, text.find('\n', seal) - seal, "}");
-    write_plainly(path_, text);
-    EXPECT_EQ(message_of([&] { read_metrics(path_); }),
-              "line " + std::to_string(line) + " of " + path_.string() +
-                  " is damaged: it has no crc; restore the file from a copy or delete the run's folder to start over");
+    expect_named(text, line);
   }
-}
-
-TEST_F(MetricsTest, LinesOfVersion01AreRead) {
-  const std::string old = "{\"step\":0}\n{\"step\":1}\n{\"step\":1,\"held_out_tokens\":98}\n{\"step\":2}\n";
-  write_plainly(path_, old);
-  EXPECT_EQ(read_metrics(path_).size(), 4U);
-  MetricsFile(path_, 3).append({{"step", 3}});
-  EXPECT_EQ(read_file(path_), old + sealed_line({{"step", 3}}) + "\n");
+  const std::string lines = "{\"step\":0}\n{\"step\":1}\n{\"step\":2}\n";
+  expect_named(lines, 1);
+  expect_named("{\"step\":0}\n" + sealed_lines("{\"step\":1}\n{\"step\":2}\n"), 1);
+  write_plainly(path_, sealed_lines(lines));
+  EXPECT_EQ(read_metrics(path_).size(), 3U);
 }
 
 TEST_F(MetricsTest, AnEvaluationIsReadAsItWasPut) {
@@ -162,14 +164,14 @@ TEST_F(MetricsTest, AnyCutOfTheTailIsReadAndResumedFrom) {
 TEST_F(MetricsTest, ATailOfGarbageAfterTheCheckpointGoes) {
   write_steps(0, 3);
   const std::string whole = read_file(path_);
-  write_plainly(path_, whole + "{\"step\":3}\nnot JSON\n" + std::string(20, '\0'));
+  write_plainly(path_, whole + sealed_line({{"step", 3}}) + "\nnot JSON\n" + std::string(20, '\0'));
   EXPECT_EQ(MetricsFile(path_, 3).size(), whole.size());
   EXPECT_EQ(read_file(path_), whole);
 }
 
 TEST_F(MetricsTest, DamageInTheMiddleNamesTheLine) {
   for (const std::string damage : {"not JSON", "[1]", "{\"loss\":1}", "{\"step\":-1}", "{\"step\":\"1\"}", ""}) {
-    write_plainly(path_, "{\"step\":0}\n" + damage + "\n{\"step\":2}\n");
+    write_plainly(path_, sealed_lines("{\"step\":0}\n" + damage + "\n{\"step\":2}\n"));
     const std::string expected = "line 2 of " + path_.string() +
                                  " is damaged: expected a JSON object with a whole number \"step\"; restore the file "
                                  "from a copy or delete the run's folder to start over";

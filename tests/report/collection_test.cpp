@@ -34,7 +34,9 @@ TEST_F(CollectionTest, FindsRunsAtAnyDepthAndRecordsThatStandAlone) {
   fs::create_directories(folder_ / "sweeps" / "s" / "points" / "0002");  // never ran
   write_plainly(
       folder_ / "sweeps" / "s" / "sweep.json",
-      R"({"name": "s", "question": "Why?", "claims": [], "axes": {"a": ["1", "2"]}, "seeds": [0], "points": 2})");
+      sealed(nlohmann::ordered_json::parse(
+                 R"({"name": "s", "question": "Why?", "claims": [], "axes": {"a": ["1", "2"]}, "points": 2})"))
+          .dump());
 
   const Collection collection = collect({folder_});
   EXPECT_THAT(collection.problems, IsEmpty());
@@ -74,7 +76,7 @@ TEST_F(CollectionTest, WhatIsDamagedIsNamedAndTheRestIsRead) {
   write_plainly(folder_ / "f.json", "{");
   write_plainly(folder_ / "s", "");
   write_synthetic_run(folder_ / "g", {});
-  write_plainly(folder_ / "g" / "record.json", "{\"schema\": 1}");
+  write_plainly(folder_ / "g" / "record.json", "{\"schema\": 2}");
   write_plainly(folder_ / "sweep.json", "{\"name\": 3}");
 
   const Collection collection = collect({folder_});
@@ -177,12 +179,16 @@ TEST_F(CollectionTest, ASweepThatHasChangedIsNamed) {
                                          {"points", 4}});
   write_plainly(folder_ / "sweep.json", sweep.dump());
   EXPECT_EQ(collect({folder_}).sweeps.size(), 1U);
+  const auto expect_problem = [&](const std::string& problem) {
+    write_plainly(folder_ / "sweep.json", sweep.dump());
+    const Collection collection = collect({folder_});
+    EXPECT_THAT(collection.sweeps, IsEmpty());
+    EXPECT_THAT(collection.problems, ElementsAre(HasSubstr("sweep.json is damaged: " + problem)));
+  };
   sweep["points"] = 5;
-  write_plainly(folder_ / "sweep.json", sweep.dump());
-  const Collection collection = collect({folder_});
-  EXPECT_THAT(collection.sweeps, IsEmpty());
-  EXPECT_THAT(collection.problems,
-              ElementsAre(HasSubstr("sweep.json is damaged: its sha256 is not that of its contents")));
+  expect_problem("its sha256 is not that of its contents; run `eggroll sweep` again");
+  sweep.erase("sha256");
+  expect_problem("it lacks its sha256; run `eggroll sweep` again");
 }
 
 TEST_F(CollectionTest, APathThatDoesNotExistIsRefused) {

@@ -68,7 +68,7 @@ class FindingsTest : public ScratchTest {
     const nlohmann::ordered_json sweep = {{"name", "grid"},     {"question", "Which rank?"},
                                           {"claims", claims},   {"axes", {{"noise.rank", {"1", "4", "8"}}}},
                                           {"seeds", {0, 1, 2}}, {"points", 15}};
-    write_plainly(results_ / "sweep.json", sweep.dump());
+    write_plainly(results_ / "sweep.json", sealed(sweep).dump());
   }
 
   FindingsSummary write() { return write_findings(collect({results_}), "ranks", out_); }
@@ -535,7 +535,7 @@ TEST_F(FindingsTest, AClaimMadeAfterItsRunsIsNeverConfirmed) {
   write_sweep();
   nlohmann::ordered_json sweep = nlohmann::ordered_json::parse(read_file(results_ / "sweep.json"));
   sweep["claims"][0]["says"] = "Rank 4 wins.";
-  write_plainly(results_ / "sweep.json", sweep.dump());
+  write_plainly(results_ / "sweep.json", sealed(sweep).dump());
   const FindingsSummary summary = write();
   const std::string late = "xploratory, stated after 12 of 13 runs had ended";
   EXPECT_THAT(summary.answers,

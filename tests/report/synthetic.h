@@ -9,6 +9,7 @@
 
 #include "record/claim.h"
 #include "record/record.h"
+#include "record/seal.h"
 #include "system/files.h"
 
 namespace eggroll {
@@ -114,12 +115,11 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
 // figures.
 inline std::string synthetic_metrics(const SyntheticRun& run) {
   const auto steps = static_cast<double>(run.steps);
-  std::string text = nlohmann::ordered_json{{"step", 0},
-                                            {"member_tokens", 0},
-                                            {"unique_tokens", 0},
-                                            {"held_out_bits_per_unit", run.final_bits + 4.0},
-                                            {"held_out_tokens", 1000}}
-                         .dump() +
+  std::string text = sealed_line({{"step", 0},
+                                  {"member_tokens", 0},
+                                  {"unique_tokens", 0},
+                                  {"held_out_bits_per_unit", run.final_bits + 4.0},
+                                  {"held_out_tokens", 1000}}) +
                      "\n";
   for (uint64_t step = 1; step <= run.steps; ++step) {
     const double left = run.steps > 1 ? (steps / static_cast<double>(step) - 1.0) / (steps - 1.0) : 0.0;  // 1 to 0
@@ -130,7 +130,7 @@ inline std::string synthetic_metrics(const SyntheticRun& run) {
                                    {"train_bits_per_unit", run.final_bits + 0.125 + 4.0 * left},
                                    {"changed", rate},
                                    {"pairs_without_fitness", 1},
-                                   {"threshold", 2.0 * (1.0 - left)},
+                                   {"scalars", {{"threshold", 2.0 * (1.0 - left)}}},
                                    {"forward_seconds", 0.75 * run.step_seconds},
                                    {"step_seconds", run.step_seconds}};
     if (run.update_rate_of_voted) line["changed_of_voted"] = *run.update_rate_of_voted;
@@ -158,7 +158,7 @@ inline std::string synthetic_metrics(const SyntheticRun& run) {
                          {"vote_deviations", 30.0},
                          {"tensors", {{"embedding", tensor}}}};
     }
-    text += line.dump() + "\n";
+    text += sealed_line(line) + "\n";
   }
   return text;
 }

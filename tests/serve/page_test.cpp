@@ -17,9 +17,7 @@ TEST_F(PageTest, ItShowsTheRunsAndHowFarTheyAre) {
   failed.seed = 2;
   failed.status = RunStatus::kFailed;
   add_point("512-2", failed);
-  write_plainly(
-      results_ / "sweeps/grid/sweep.json",
-      R"({"name": "grid", "question": "Which is best?", "claims": [], "axes": {}, "seeds": [], "points": 9})");
+  write_sweep_file({{"question", "Which is best?"}, {"points", 9}});
   open();
   EXPECT_THAT(text("#progress"), HasSubstr("5 of 9 runs ended"));
   EXPECT_THAT(text("#progress"), HasSubstr("Which is best?"));
@@ -196,22 +194,16 @@ TEST_F(PageTest, TextOfFilesIsNeverMarkup) {
   for (const char* name : {"samples.txt", "log.txt", "config.yaml"}) write_plainly(results_ / folder / name, attack);
   write_plainly(
       results_ / folder / "metrics.jsonl",
-      ordered_json{{"step", 1},
+      sealed_line({{"step", 1},
                    {"held_out_bits_per_unit", 3.0},
                    {"monitor",
                     {{"verdicts", {attack}},
                      {"values", {{attack, {{"op", attack}, {attack, attack}, {"saturated", 0.1}, {"constant", 0.1}}}}},
                      {"heads", ordered_json::object()},
                      {"vote_deviations", nullptr},
-                     {"tensors", {{attack, {{"saturated", 0.1}}}}}}}}
-              .dump() +
+                     {"tensors", {{attack, {{"saturated", 0.1}}}}}}}}) +
           "\n");
-  write_plainly(results_ / "sweeps/grid/sweep.json", ordered_json{{"name", attack},
-                                                                  {"question", attack},
-                                                                  {"claims", ordered_json::array()},
-                                                                  {"axes", ordered_json::object()},
-                                                                  {"points", 2}}
-                                                         .dump());
+  write_sweep_file({{"name", attack}, {"question", attack}, {"points", 2}});
   open("#/?experiment=*");
   EXPECT_THAT(column("run"), ::testing::Contains(attack));
   EXPECT_THAT(text("#progress"), HasSubstr(attack));

@@ -10,6 +10,7 @@
 
 #include "record/run_lock.h"
 #include "record/scratch.h"
+#include "record/seal.h"
 #include "report/synthetic.h"
 
 namespace eggroll::test {
@@ -59,13 +60,20 @@ class ResultsTest : public ScratchTest {
 
   void append_evaluation(const std::string& folder, uint64_t step, double bits) const {
     std::ofstream file(results_ / folder / "metrics.jsonl", std::ios::binary | std::ios::app);
-    file << ordered_json{{"step", step},
+    file << sealed_line({{"step", step},
                          {"member_tokens", step * 2048 * kSyntheticTokens},
                          {"train_bits_per_unit", bits + 0.125},
                          {"step_seconds", 0.01},
-                         {"held_out_bits_per_unit", bits}}
-                .dump()
+                         {"held_out_bits_per_unit", bits}})
          << "\n";
+  }
+
+  // The grid's sweep.json with these members.
+  void write_sweep_file(const ordered_json& members) const {
+    ordered_json sweep = {
+        {"name", "grid"}, {"claims", ordered_json::array()}, {"axes", ordered_json::object()}, {"points", 0}};
+    sweep.update(members);
+    write_plainly(results_ / "sweeps/grid/sweep.json", sealed(sweep).dump());
   }
 
   static ordered_json run_in(const ordered_json& reply, const std::string& folder) {

@@ -21,8 +21,7 @@ using WatchTest = ResultsTest;
 
 TEST_F(WatchTest, SummariesHaveTheFiguresOfRecordsAndMetrics) {
   add_grid();
-  write_plainly(results_ / "sweeps/grid/sweep.json",
-                R"({"name": "grid", "question": "Which?", "claims": [], "axes": {}, "seeds": [0, 1], "points": 7})");
+  write_sweep_file({{"question", "Which?"}, {"seeds", {0, 1}}, {"points", 7}});
   Watch watch(results_);
   // Nothing is a result before all folders are read.
   EXPECT_EQ(watch.runs("").at("reading"), ordered_json::parse(R"({"read": 0, "of": null})"));
@@ -308,6 +307,7 @@ TEST_F(WatchTest, DamageOfARunThatGoesOnIsSaid) {
   };
   EXPECT_EQ(problems_of(text + "{\"step\":"), "[]");
   EXPECT_THAT(problems_of("{\n" + text), HasSubstr("1 of the 22 lines"));
+  EXPECT_THAT(problems_of(text + "{\"step\":21}\n"), HasSubstr("1 of the 22 lines"));
   EXPECT_THAT(problems_of(text.substr(0, text.rfind('\n', text.size() - 2) + 1)), HasSubstr("lines are missing"));
 }
 
@@ -322,8 +322,7 @@ TEST_F(WatchTest, AConfigurationThatHasChangedSaysSo) {
   };
   EXPECT_EQ(shown(text), text);
   for (const std::string& unsealed : {std::string("seed: 0\n"), std::string(text.size() - 3, '\0') + " 0\n"}) {
-    EXPECT_EQ(shown(unsealed),
-              "# No checksum: an old version wrote this file, or it was changed or damaged since.\n" + unsealed);
+    EXPECT_EQ(shown(unsealed), "# No checksum: this file was changed, or damaged, since it was written.\n" + unsealed);
   }
   // Only the beginning of a long one is read.
   const std::string long_text = sealed_text("# " + std::string(100'000, 'a') + "\n");
@@ -337,7 +336,7 @@ TEST_F(WatchTest, AConfigurationThatHasChangedSaysSo) {
 TEST_F(WatchTest, WhatIsDamagedIsSaid) {
   const std::string whole = add_point("0", {});
   const std::string cut = add_point("1", {});
-  write_plainly(results_ / cut / "record.json", R"({"schema": 1, "name)");
+  write_plainly(results_ / cut / "record.json", R"({"schema": 2, "name)");
   write_plainly(results_ / "broken.json", "{");
   std::ofstream(results_ / whole / "metrics.jsonl", std::ios::app) << "not json\n";
   Watch watch(results_);

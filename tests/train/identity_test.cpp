@@ -1,5 +1,4 @@
-// Which configurations name the same run. Folders that have an older version's hash, or whose data have moved, are
-// still found.
+// Which configurations name the same run. Folders whose data have moved are still found.
 #include "train/identity.h"
 
 #include <gmock/gmock.h>
@@ -8,7 +7,6 @@
 
 #include "config/yaml.h"
 #include "system/files.h"
-#include "train/journal.h"
 #include "train/small_run.h"
 
 namespace eggroll::test {
@@ -31,10 +29,9 @@ TEST(RunHash, IsOfWhatMayChangeWeightsOrFiguresAlone) {
   }
 }
 
-TEST(RunHash, OfEggroll01TookBackendAndCheckpointToo) {
+TEST(RunHash, IsTheSha256OfItsJson) {
   const ConfigNode config = parse_yaml("seed: 1\nbackend: {threads: 2}\ncheckpoint: {keep: 3}\nstop: {bits: 1}\n", "");
   EXPECT_EQ(run_hash(config), sha256_hex(R"({"seed":1})"));
-  EXPECT_EQ(former_run_hash(config), sha256_hex(R"({"backend":{"threads":2},"checkpoint":{"keep":3},"seed":1})"));
 }
 
 TEST(RunHash, ARunThatBeganBeforeThereWasAWarmupGoesOn) {
@@ -126,17 +123,13 @@ TEST_F(IdentityTest, ARunIsFoundWhereverItsDataLie) {
   EXPECT_NE(run_folder_of(config(folder_ / "b" / "train.bin")), folder);
 }
 
-// A folder as eggroll 0.1 made it. The former hash is in its name, its journal, its checkpoints and its record.
-TEST_F(IdentityTest, AFolderOfAFormerHashGoesOn) {
-  const fs::path data = text("train.bin", "one and two. ");
-  const ConfigNode begun = config(data);
-  const std::string former = former_run_hash(begun);
-  const fs::path folder = folder_ / "results" / ("run-" + former.substr(0, 12));
+// The hash that it was begun with stays in its name, its journal, its checkpoints and its record.
+TEST_F(IdentityTest, AFolderWhoseDataHaveMovedGoesOn) {
+  const ConfigNode begun = config(text("a/train.bin", "one and two. "));
+  const std::string former = run_hash(begun);
+  const fs::path folder = run_folder_of(begun);
   const std::string weights = *run(begun, folder_ / "undisturbed").weights_sha256;
 
-  fs::create_directories(folder);
-  fs::copy_file(folder_ / "undisturbed" / "record.json", folder / "record.json");
-  { const JournalWriter journal(folder / "journal.bin", 8, former, 0); }
   std::atomic<bool> stop{false};
   TrainHooks hooks;
   hooks.stop = &stop;
@@ -144,6 +137,8 @@ TEST_F(IdentityTest, AFolderOfAFormerHashGoesOn) {
   EXPECT_EQ(run(begun, folder, hooks).status, RunStatus::kInterrupted);
   EXPECT_EQ(load_checkpoint(*latest_checkpoint(folder)).identity.config_hash, former);
 
+  fs::rename(folder_ / "a", folder_ / "b");
+  const fs::path data = folder_ / "b" / "train.bin";
   const ConfigNode now = config(data, {"backend=auto", "backend.threads=2", "checkpoint.every=3"});
   EXPECT_EQ(run_folder_of(now), folder);
   for (int launch = 0; launch < 2; ++launch) {  // the second launch finds the configuration that the first has left

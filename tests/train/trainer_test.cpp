@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "record/metrics.h"
+#include "record/seal.h"
 #include "train/evaluation.h"
 #include "train/replay.h"
 #include "train/session_io.h"
@@ -163,7 +164,7 @@ TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
   EXPECT_EQ(record.final->tokens, 7999U);
   EXPECT_NEAR(record.newest->bits_per_unit, record.final->bits_per_unit, 0.05 * record.final->bits_per_unit);
 
-  // The same weights are evaluated on each half of the sample, and on the beginning, which version 0.1 read.
+  // The same weights are evaluated on each half of the sample.
   eggroll::Setup setup(config, built_plugins());
   BackendSession session = setup.learner.open_session();
   restore_session(session, setup.learner, load_checkpoint(*latest_checkpoint(folder)));
@@ -174,34 +175,6 @@ TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
   EXPECT_EQ(bits_of(0, 16), record.newest->bits_per_unit);
   EXPECT_LT(bits_of(0, 8), 0.6 * record.final->bits_per_unit);
   EXPECT_GT(bits_of(8, 8), 1.4 * record.final->bits_per_unit);
-  setup.choose_sample(HeldOutSample::kPrefix);
-  EXPECT_LT(bits_of(0, 16), 0.6 * record.final->bits_per_unit);
-}
-
-// A run of version 0.1 keeps its sample, because schedules compare evaluations.
-TEST_F(TrainerTest, ARunOfVersion01KeepsItsSample) {
-  const std::filesystem::path folder = fresh("old");
-  run_until(folder, config_, 3);
-  const std::filesystem::path file = *latest_checkpoint(folder) / "checkpoint.json";
-  auto description = nlohmann::ordered_json::parse(read_file(file));
-  description["format"] = 2;
-  for (const char* key : {"held_out_sample", "data_sha256", "sha256"}) description.erase(key);
-  write_plainly(file, description.dump(2) + "\n");
-  const RunRecord record = run_in(folder, config_);
-  EXPECT_EQ(record.weights_sha256, run_in(fresh("whole"), config_).weights_sha256);
-  const Checkpoint last = load_checkpoint(*latest_checkpoint(folder));
-  EXPECT_EQ(last.sample, HeldOutSample::kPrefix);
-
-  eggroll::Setup setup(config_, built_plugins());
-  BackendSession session = setup.learner.open_session();
-  restore_session(session, setup.learner, last);
-  setup.choose_sample(HeldOutSample::kPrefix);
-  const uint32_t streams = setup.curve_streams.streams();
-  const HeldOutSums of_prefix = HeldOutEvaluator(session, setup.dataset, setup.learner.program->state_bytes())
-                                    .run(setup.curve_streams, 0, streams);
-  EXPECT_EQ(last.evaluations.back().loss, of_prefix.loss_q16);
-  EXPECT_EQ(record.newest->bits_per_unit, of_prefix.bits_per_unit());
-  EXPECT_EQ(record.final->tokens, 98U);
 }
 
 // Damaged lines and entries behind the newest checkpoint are made again, and the run says so.
@@ -238,18 +211,16 @@ TEST_F(TrainerTest, DamageBehindTheCheckpointIsToldAndDoneAgain) {
   }
 }
 
-// A checkpoint of version 0.1 has no seal, so its values are compared with the journal and the metrics.
+// Each of the files is whole, and yet they are not of one run.
 TEST_F(TrainerTest, FilesThatDisagreeAreRefused) {
   const RunFolder run{fresh("old")};
   run_until(run.path, config_, 5);
   const std::filesystem::path file = *latest_checkpoint(run.path) / "checkpoint.json";
   auto description = nlohmann::ordered_json::parse(read_file(file));
-  description["format"] = 2;
-  for (const char* key : {"held_out_sample", "data_sha256", "sha256"}) description.erase(key);
   const auto refusal_with = [&](const std::function<void(nlohmann::ordered_json&)>& change) {
     auto changed = description;
     change(changed);
-    write_plainly(file, changed.dump(2));
+    write_plainly(file, sealed(changed).dump(2));
     return message_of([&] { run_in(run.path, config_); });
   };
   EXPECT_THAT(refusal_with([](auto& json) { json["evaluations"][1]["loss_q16"] = 1; }),

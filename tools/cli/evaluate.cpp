@@ -126,7 +126,7 @@ Dataset open_measured(const ConfigNode& config, const Measured& measured) {
 }
 
 void require_own_data(const Setup& setup, const RunFolder& folder, const Trained& trained) {
-  if (trained.data_sha256.empty() || trained.data_sha256 == setup.dataset.sha256) return;
+  if (trained.data_sha256 == setup.dataset.sha256) return;
   throw Error(fmt::format(
       "the data are not those of the run in {} (sha256 {}, expected {}); restore them, or say where they are "
       "now with --train-data, --valid-data and --vocabulary",

@@ -82,7 +82,7 @@ std::string configuration_of(const fs::path& path) {
     return path.string() + " has changed since it was written; restore it from a copy";
   }
   if (seal != Seal::kAbsent) return text;
-  return "# No checksum: an old version wrote this file, or it was changed or damaged since.\n" + text;
+  return "# No checksum: this file was changed, or damaged, since it was written.\n" + text;
 }
 std::string end_of(const fs::path& path) { return read_end(path, kShownBytes); }
 
