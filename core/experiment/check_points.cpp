@@ -152,10 +152,12 @@ std::string require_reusable(const Sweep& sweep, const std::vector<PointCheck>& 
   size_t refused = 0;
   for (size_t i = 0; i < checks.size(); ++i) {
     const RunFolder folder = sweep.folder_of(sweep.points[i]);
-    if (!checks[i].error.empty() || !is_there(folder.record())) continue;
+    if (!is_there(folder.record())) continue;
     const RunRecord record = read_record(folder.record());
     if (record.status != RunStatus::kCompleted && record.status != RunStatus::kStopped) continue;
     try {
+      require_same_ops(record, folder.path);
+      if (!checks[i].error.empty()) continue;  // its program and rule are not known
       require_same_arithmetic(record, {hex64(EGG_SPEC_HASH), checks[i].program_hash, checks[i].rule_hash, ""},
                               folder.path);
     } catch (const Error& error) {

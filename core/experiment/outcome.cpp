@@ -80,6 +80,7 @@ PointStanding standing_of(const Sweep& sweep, const SweepPoint& point) {
   if (standing.record->status == RunStatus::kFailed) {
     standing.state = PointState::kFailed;
   } else if (has_ended(*standing.record, point.config)) {
+    require_same_ops(*standing.record, folder.path);
     standing.state = PointState::kDone;
   }
   return standing;

@@ -20,6 +20,7 @@ struct PointStanding {
   PointState state = PointState::kWaiting;
   std::optional<RunRecord> record;  // nothing where no process has written one
 };
+// Throws Error where another op set made a point that has ended: it is neither done nor to be run again.
 PointStanding standing_of(const Sweep& sweep, const SweepPoint& point);
 
 // The end of a run's metrics while it runs.

@@ -12,6 +12,8 @@
 #include "config/hash.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
+#include "eggroll/spec.h"
+#include "record/environment.h"
 #include "record/run_lock.h"
 #include "record/sentence.h"
 #include "system/files.h"
@@ -98,10 +100,20 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
 
 namespace {
 
-// Those that apply: version 0.1 knew fewer.
+// Those that apply: older records have fewer.
 nlohmann::ordered_json stop_rules(nlohmann::ordered_json stop) {
   for (auto rule = stop.begin(); rule != stop.end();) rule = rule->is_null() ? stop.erase(rule) : std::next(rule);
   return stop;
+}
+
+void require_equal(const char* what, const std::string& then, const std::string& today,
+                   const std::filesystem::path& folder) {
+  if (then == today) return;
+  throw Error(
+      fmt::format("the run in {} has ended, and was made with another {} (its hash is {}, today's {}), so that it is "
+                  "not taken as done; remove that folder to run it again, or give another name or another folder of "
+                  "results",
+                  folder.string(), what, then.empty() ? "unknown" : then, today));
 }
 
 }  // namespace
@@ -112,18 +124,14 @@ bool has_ended(const RunRecord& record, const ConfigNode& config) {
          stop_rules(record.config.at("stop")) == stop_rules(to_json(config.at("stop")));
 }
 
+void require_same_ops(const RunRecord& record, const std::filesystem::path& folder) {
+  require_equal("op set or noise", record.environment.spec_hash, hex64(EGG_SPEC_HASH), folder);
+}
+
 void require_same_arithmetic(const RunRecord& record, const RunIdentity& now, const std::filesystem::path& folder) {
-  const auto require_equal = [&](const char* what, const std::string& then, const std::string& today) {
-    if (then == today) return;
-    throw Error(
-        fmt::format("the run in {} has ended, and was made with another {} (its hash is {}, today's {}), so that it is "
-                    "not taken as done; remove that folder to run it again, or give another name or another folder of "
-                    "results",
-                    folder.string(), what, then.empty() ? "unknown" : then, today));
-  };
-  require_equal("op set or noise", record.environment.spec_hash, now.spec_hash);
-  require_equal("model program", record.program_hash.value_or(""), now.program_hash);
-  require_equal("update rule", record.rule_hash.value_or(""), now.rule_hash);
+  require_same_ops(record, folder);
+  require_equal("model program", record.program_hash.value_or(""), now.program_hash, folder);
+  require_equal("update rule", record.rule_hash.value_or(""), now.rule_hash, folder);
 }
 
 std::string other_builds(const RunRecord& record, const std::vector<PluginRecord>& now) {

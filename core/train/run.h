@@ -42,9 +42,12 @@ struct RunResult {
 // Whether the run has ended: completed, or stopped by the rules that the configuration still has.
 bool has_ended(const RunRecord& record, const ConfigNode& config);
 
-// Throws Error where a run that has ended was made with another op set, model program or update rule than this identity
-// has: the same settings give other numbers now. folder: the run's. What its backend was built from does not matter,
-// because all backends give the same bits.
+// Throws Error where a run that has ended was made with another op set than today's: the same settings give other
+// numbers now. folder: the run's.
+void require_same_ops(const RunRecord& record, const std::filesystem::path& folder);
+
+// Also where its model program or its update rule are not those of this identity. What its backend was built from does
+// not matter, because all backends give the same bits.
 void require_same_arithmetic(const RunRecord& record, const RunIdentity& now, const std::filesystem::path& folder);
 
 // The names of the model and the optimizer, or of one of them, where their files are others than those that made the

@@ -66,6 +66,14 @@ TEST_F(SweepGrowthTest, PointsThatOtherArithmeticMadeAreNotDone) {
   EXPECT_EQ(read_file(file), changed);
   EXPECT_EQ(finished_records("grows").size(), 2U);
 
+  // A report reads records of any op set.
+  change([](nlohmann::ordered_json& record) { record["environment"]["spec_hash"] = "0123456789abcdef"; });
+  for (const Result& result : {sweep("grows"), list_points("grows")}) {
+    expect_one_sentence(result, {"has ended, and was made with another op set or noise (its hash is 0123456789abcdef"});
+  }
+  const Result report = Process(work_, command({"report", "results/sweeps/grows"})).wait();
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+
   change([](nlohmann::ordered_json& record) {
     for (nlohmann::ordered_json& plugin : record["plugins"]) plugin["sha256"] = "another";
   });

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "eggroll/ops.h"
+#include "experiment/check_points.h"
+#include "experiment/outcome.h"
 #include "record/scratch.h"
 #include "record/seal.h"
 #include "record/stated_claims.h"
@@ -240,6 +243,38 @@ TEST_F(SweepTest, APointsFileTellsItsPlace) {
     EXPECT_THAT(message_of([&] { read_point(folder.path); }),
                 HasSubstr("point.json is damaged: it lacks its sha256; run its sweep again"));
   }
+}
+
+// A mean over points of two op sets would be of neither.
+TEST_F(SweepTest, WhatAnotherOpSetMadeIsNotDone) {
+  Sweep sweep = compose_grid("{product: [\"train.population=64,128\"]}");
+  write_sweep(sweep);
+  const SweepPoint& point = sweep.points[0];
+  const RunFolder folder = sweep.folder_of(point);
+  const auto end_with = [&](RunStatus status, const std::string& spec_hash) {
+    write_record_of(sweep, point, status, 800);
+    RunRecord record = read_record(folder.record());
+    record.environment.spec_hash = spec_hash;
+    write_record(folder.record(), record);
+  };
+  const std::string own = hex64(EGG_SPEC_HASH);
+  const std::string refusal = "the run in " + folder.path.string() +
+                              " has ended, and was made with another op set or noise (its hash is 0123456789abcdef, "
+                              "today's " +
+                              own +
+                              "), so that it is not taken as done; remove that folder to run it again, or give "
+                              "another name or another folder of results";
+  end_with(RunStatus::kCompleted, own);
+  EXPECT_EQ(standing_of(sweep, point).state, PointState::kDone);
+  end_with(RunStatus::kCompleted, "0123456789abcdef");
+  EXPECT_EQ(message_of([&] { standing_of(sweep, point); }), refusal);
+  // Also where its settings cannot be opened today, so that its program and rule are not known.
+  const std::vector<PointCheck> checks(2, PointCheck{"it cannot run", "", 0, "", "", {}});
+  EXPECT_EQ(message_of([&] { require_reusable(sweep, checks); }), refusal);
+  // A point that has not ended is none that counts.
+  end_with(RunStatus::kFailed, "0123456789abcdef");
+  EXPECT_EQ(standing_of(sweep, point).state, PointState::kFailed);
+  EXPECT_EQ(require_reusable(sweep, checks), "");
 }
 
 }  // namespace
