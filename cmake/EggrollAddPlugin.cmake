@@ -35,24 +35,19 @@ function(eggroll_add_plugin name)
   set(commit "${EGGROLL_COMMIT}")
   if(NOT commit)
     # Outside the tree: the commit of the plugin's own sources.
-    execute_process(
-      COMMAND git -C ${CMAKE_CURRENT_SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
-      OUTPUT_VARIABLE commit
-      OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    execute_process(COMMAND git -C ${CMAKE_CURRENT_SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
+                    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()
   if(NOT commit)
     set(commit "no commit")
   endif()
   set_target_properties(
-    ${target}
-    PROPERTIES PREFIX "" SUFFIX ".eggplugin" OUTPUT_NAME ${name}
-               CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden OBJCXX_VISIBILITY_PRESET hidden
-               VISIBILITY_INLINES_HIDDEN ON)
+    ${target} PROPERTIES PREFIX "" SUFFIX ".eggplugin" OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
+                         OBJCXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   # What it was built with, in a file of its own: a new commit compiles that file anew and no other.
   set(text "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${flags}, ${commit}")
-  file(CONFIGURE OUTPUT ${build}
-       CONTENT "namespace eggroll {\nextern const char plugin_build[];\nconst char plugin_build[] = R\"build(@text@)build\";\n}\n"
-       @ONLY)
+  file(CONFIGURE OUTPUT ${build} CONTENT
+       "namespace eggroll {\nextern const char plugin_build[];\nconst char plugin_build[] = R\"build(@text@)build\";\n}\n" @ONLY)
   set_source_files_properties(${build} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
   target_compile_definitions(${target} PRIVATE EGGROLL_PLUGIN_KNOWS_BUILD)
 
@@ -69,9 +64,8 @@ function(eggroll_add_plugin name)
   endif()
 
   # Without enable_testing() these do nothing.
-  add_test(NAME plugin.${arg_KIND}.${name}.symbols
-           COMMAND ${CMAKE_COMMAND} -DPLUGIN=$<TARGET_FILE:${target}> -DNM=${CMAKE_NM}
-                   -P ${EGGROLL_CMAKE_DIR}/EggrollCheckSymbols.cmake)
+  add_test(NAME plugin.${arg_KIND}.${name}.symbols COMMAND ${CMAKE_COMMAND} -DPLUGIN=$<TARGET_FILE:${target}> -DNM=${CMAKE_NM} -P
+                                                           ${EGGROLL_CMAKE_DIR}/EggrollCheckSymbols.cmake)
   if(arg_KIND STREQUAL processes)
     return() # the check is a job of several processes, which its own tests start
   endif()

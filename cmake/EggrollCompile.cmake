@@ -59,8 +59,7 @@ function(eggroll_find_libraries_in target folder)
   if(APPLE)
     string(REPLACE "$ORIGIN" "@loader_path" folder "${folder}")
   endif()
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH ${folder} INSTALL_RPATH_USE_LINK_PATH ON
-                                             BUILD_WITH_INSTALL_RPATH ON)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH ${folder} INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
   if(NOT APPLE)
     target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   endif()
@@ -68,22 +67,17 @@ endfunction()
 
 # The commit a binary was built from, with "-dirty" where the tree had changes: for plugins as of the configuration, which
 # a new commit repeats; for the host as of the build (EggrollCommit.cmake).
-execute_process(
-  COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
-  OUTPUT_VARIABLE EGGROLL_COMMIT
-  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
+                OUTPUT_VARIABLE EGGROLL_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 if(NOT EGGROLL_COMMIT)
   set(EGGROLL_COMMIT unknown)
 endif()
-execute_process(
-  COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
-  OUTPUT_VARIABLE head_log
-  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
+                OUTPUT_VARIABLE head_log OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 if(head_log AND EXISTS ${head_log})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${head_log})
 endif()
 add_custom_target(
-  eggroll_commit
-  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${PROJECT_BINARY_DIR}/generated/eggroll_commit.h -P
-          ${CMAKE_CURRENT_LIST_DIR}/EggrollCommit.cmake
+  eggroll_commit COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${PROJECT_BINARY_DIR}/generated/eggroll_commit.h
+                         -P ${CMAKE_CURRENT_LIST_DIR}/EggrollCommit.cmake
   BYPRODUCTS ${PROJECT_BINARY_DIR}/generated/eggroll_commit.h)

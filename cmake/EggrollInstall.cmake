@@ -8,17 +8,16 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Eggroll)
 
 function(eggroll_install_program target)
   eggroll_find_libraries_in(${target} $ORIGIN/../${CMAKE_INSTALL_LIBDIR}/eggroll)
-  install(TARGETS ${target} ${ARGN} RUNTIME_DEPENDENCY_SET eggroll_libraries
-          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  install(TARGETS ${target} ${ARGN} RUNTIME_DEPENDENCY_SET eggroll_libraries RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+                                                                                     COMPONENT runtime)
 endfunction()
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs ${PROJECT_SOURCE_DIR}/experiments
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll COMPONENT runtime)
-# `eggroll new` copies these; they have the same places as in the tree.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/template DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll/tools
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs ${PROJECT_SOURCE_DIR}/experiments DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll
         COMPONENT runtime)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins/backends/reference
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll/plugins/backends COMPONENT runtime)
+# `eggroll new` copies these; they have the same places as in the tree.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/template DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll/tools COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins/backends/reference DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll/plugins/backends
+        COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/tools/python/eggroll_results.py ${PROJECT_SOURCE_DIR}/tools/python/results.ipynb
         DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll/python COMPONENT runtime)
 eggroll_install_program(eggroll EXPORT EggrollTargets)
@@ -32,11 +31,8 @@ function(eggroll_write file)
   set(written ${PROJECT_BINARY_DIR}/shell/${arg_DESTINATION}/${file})
   get_filename_component(folder ${written} DIRECTORY)
   add_custom_command(
-    OUTPUT ${written}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
-    COMMAND eggroll ${arg_WORDS} > ${written}
-    DEPENDS eggroll
-    COMMENT "Writing ${file}")
+    OUTPUT ${written} COMMAND ${CMAKE_COMMAND} -E make_directory ${folder} COMMAND eggroll ${arg_WORDS} > ${written}
+    DEPENDS eggroll COMMENT "Writing ${file}")
   target_sources(eggroll_shell PRIVATE ${written})
   install(FILES ${written} DESTINATION ${arg_DESTINATION} COMPONENT runtime)
 endfunction()
@@ -58,12 +54,9 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/EggrollConfig.cmake.in $
                               INSTALL_DESTINATION ${package_folder})
 # While the version is 0.x a plugin fits one minor version of the host.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/EggrollConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(
-  FILES ${PROJECT_BINARY_DIR}/EggrollConfig.cmake ${PROJECT_BINARY_DIR}/EggrollConfigVersion.cmake
-        ${CMAKE_CURRENT_LIST_DIR}/EggrollAddPlugin.cmake ${CMAKE_CURRENT_LIST_DIR}/EggrollCheckSymbols.cmake
-        ${CMAKE_CURRENT_LIST_DIR}/EggrollPlugin.map
-  DESTINATION ${package_folder}
-  COMPONENT sdk)
+install(FILES ${PROJECT_BINARY_DIR}/EggrollConfig.cmake ${PROJECT_BINARY_DIR}/EggrollConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/EggrollAddPlugin.cmake ${CMAKE_CURRENT_LIST_DIR}/EggrollCheckSymbols.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/EggrollPlugin.map DESTINATION ${package_folder} COMPONENT sdk)
 
 if(APPLE)
   message(STATUS "no package is made: libraries on macOS are found where they were built; build on the machine itself")
@@ -71,12 +64,10 @@ if(APPLE)
 endif()
 
 # Not glibc: it goes with the kernel and the loader of the machine, and newer ones run what was built with older ones.
-install(
-  RUNTIME_DEPENDENCY_SET eggroll_libraries
-  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|dl|m|mvec|pthread|resolv|rt)\\.so"
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll COMPONENT package EXCLUDE_FROM_ALL)
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/LICENSE
-        DESTINATION . COMPONENT package EXCLUDE_FROM_ALL)
+install(RUNTIME_DEPENDENCY_SET eggroll_libraries PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|dl|m|mvec|pthread|resolv|rt)\\.so"
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll COMPONENT package EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION .
+        COMPONENT package EXCLUDE_FROM_ALL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION . COMPONENT package EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR TGZ)

@@ -10,8 +10,8 @@ file(MAKE_DIRECTORY ${WORK_DIR})
 
 set(configure
     ${CMAKE_COMMAND} -S ${SOURCE_DIR} -G Ninja -DCMAKE_MAKE_PROGRAM=${NINJA} -DCMAKE_C_COMPILER=${C_COMPILER}
-    -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_BUILD_TYPE=Debug -DEGGROLL_BUILD_TESTS=OFF
-    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_CUDA_COMPILER=NOTFOUND)
+    -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_BUILD_TYPE=Debug -DEGGROLL_BUILD_TESTS=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+    -DCMAKE_CUDA_COMPILER=NOTFOUND)
 
 # make_prefix(NAME TARGET): a folder with yaml-cpp, whose target has that name.
 function(make_prefix name target)
@@ -74,10 +74,11 @@ if("${header}" MATCHES "\ninline bool Server::listen[(]")
   return()
 endif()
 expect("the command that links" "${output}" "libcpp-httplib")
-execute_process(COMMAND ${configure} -B ${WORK_DIR}/broken -DHTTPLIB_LIBRARY= RESULT_VARIABLE status
-                OUTPUT_QUIET ERROR_VARIABLE error)
+execute_process(COMMAND ${configure} -B ${WORK_DIR}/broken -DHTTPLIB_LIBRARY= RESULT_VARIABLE status OUTPUT_QUIET
+                ERROR_VARIABLE error)
 string(REGEX REPLACE "[ \n]+" " " error "${error}")
 if(status EQUAL 0)
   message(FATAL_ERROR "a header whose library is missing is taken")
 endif()
-expect("the refusal" "${error}" "httplib.h needs the library cpp-httplib, which is missing; install the package libcpp-httplib-dev again")
+expect("the refusal" "${error}"
+       "httplib.h needs the library cpp-httplib, which is missing; install the package libcpp-httplib-dev again")

@@ -12,8 +12,8 @@ endfunction()
 
 # setup(STATUS OUTPUT ARGUMENT...): it ends with STATUS and prints what OUTPUT matches. No other program is there.
 function(setup status pattern)
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env PATH=${bin} ${BASH} ${WORK_DIR}/tree/tools/setup ${ARGN}
-                  RESULT_VARIABLE found OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PATH=${bin} ${BASH} ${WORK_DIR}/tree/tools/setup ${ARGN} RESULT_VARIABLE found
+                  OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT found EQUAL status OR NOT output MATCHES "${pattern}")
     message(FATAL_ERROR "tools/setup ${ARGN} ends with ${found}, expected ${status} and '${pattern}': ${output}")
   endif()

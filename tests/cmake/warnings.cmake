@@ -9,9 +9,8 @@ set(include "include(${SOURCE_DIR}/cmake/EggrollCompile.cmake)\n")
 
 set(folder ${WORK_DIR}/warned)
 file(WRITE ${folder}/warned.cpp "static int unused() { return 1; }\n")
-file(WRITE ${folder}/CMakeLists.txt
-     "${begin}project(Warned LANGUAGES CXX)\n${include}add_library(warned OBJECT warned.cpp)\n"
-     "target_link_libraries(warned PRIVATE eggroll_compile)\n")
+file(WRITE ${folder}/CMakeLists.txt "${begin}project(Warned LANGUAGES CXX)\n${include}add_library(warned OBJECT warned.cpp)\n"
+                                    "target_link_libraries(warned PRIVATE eggroll_compile)\n")
 foreach(setting ON OFF)
   run(${CMAKE_COMMAND} -S ${folder} -B ${folder}/${setting} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
       -DEGGROLL_WERROR=${setting})

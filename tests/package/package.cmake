@@ -46,10 +46,10 @@ file(GLOB found RELATIVE ${root}/${LIBDIR}/eggroll/plugins ${root}/${LIBDIR}/egg
 file(GLOB plugins RELATIVE ${BUILD_DIR}/bin/plugins ${BUILD_DIR}/bin/plugins/*)
 list(REMOVE_ITEM plugins mpi.eggplugin) # the package leaves it out, because it fits one machine's MPI only
 expect("plugins" "${found}" "${plugins}")
-foreach(file README.md CONTRIBUTING.md LICENSE docs/glossary.md share/eggroll/configs/config.yaml
-             share/eggroll/python/eggroll_results.py include/eggroll/plugin.h share/man/man1/eggroll.1
-             share/bash-completion/completions/eggroll share/zsh/site-functions/_eggroll
-             share/fish/vendor_completions.d/eggroll.fish)
+foreach(file
+        README.md CONTRIBUTING.md LICENSE docs/glossary.md share/eggroll/configs/config.yaml
+        share/eggroll/python/eggroll_results.py include/eggroll/plugin.h share/man/man1/eggroll.1
+        share/bash-completion/completions/eggroll share/zsh/site-functions/_eggroll share/fish/vendor_completions.d/eggroll.fish)
   if(NOT EXISTS ${root}/${file})
     message(FATAL_ERROR "${file} is not in the package")
   endif()
@@ -95,8 +95,8 @@ file(WRITE ${empty}/experiments/mine.yaml "defaults: [count, _self_]\nname: mine
 use(eggroll "name: mine" config experiment=mine)
 use(eggroll "" sample ${trained} --count 4)
 use(eggroll "holds your model" new model mine)
-execute_process(COMMAND env -i ${root}/bin/eggroll run experiment=count processes.name=mpi WORKING_DIRECTORY ${empty}
-                OUTPUT_QUIET ERROR_VARIABLE error)
+execute_process(COMMAND env -i ${root}/bin/eggroll run experiment=count processes.name=mpi WORKING_DIRECTORY ${empty} OUTPUT_QUIET
+                ERROR_VARIABLE error)
 if(NOT error MATCHES "the processes 'mpi' is not here: [^\n]* MPI")
   message(FATAL_ERROR "processes.name=mpi is refused without its reason: ${error}")
 endif()
