@@ -71,7 +71,7 @@ class ProcessesCheck {
     return check;
   }
 
-  bool leads() const { return index_ == 0; }
+  bool is_first() const { return index_ == 0; }
 
  private:
   std::vector<uint8_t> own(uint64_t round, const std::vector<uint64_t>& sizes) const {
@@ -111,7 +111,7 @@ std::vector<Check> check_processes(const ChosenPlugin& plugin) {
   std::vector<Check> checks;
   for (const Check& one : {check.gathers(), check.collects(), check.broadcasts()}) checks.push_back(check.of_all(one));
   tested.leave();
-  if (!check.leads()) checks.clear();
+  if (!check.is_first()) checks.clear();
   return checks;
 }
 

@@ -121,10 +121,10 @@ std::vector<egg_voters> voters_of(const Program& program, const Scenario& scenar
   return voters;
 }
 
-class Run {
+class CaseRun {
  public:
-  Run(const BackendInstance& backend, const Program& program, const Rule& rule, const Scenario& scenario,
-      const Division& division)
+  CaseRun(const BackendInstance& backend, const Program& program, const Rule& rule, const Scenario& scenario,
+          const Division& division)
       : program_(program),
         rule_(rule),
         scenario_(scenario),
@@ -135,7 +135,7 @@ class Run {
                                   scenario.noise, scenario.population, 0, scenario.population, 0, voters_.data()},
                  program, std::min(division.sessions, scenario.population / 2)) {}
 
-  Transcript go() {
+  Transcript run() {
     set_weights(0);
     each_slot([&](uint32_t p, uint32_t s, size_t count, char type) {
       Draws draws(scenario_.seed, kSlots + p * 16 + s);
@@ -345,7 +345,7 @@ void require_valid(const Program& program, const Rule& rule, const Scenario& sce
 Transcript run_scenario(const BackendInstance& backend, const Program& program, const Rule& rule,
                         const Scenario& scenario, const Division& division) {
   backend.require_support(program.view(), rule.view());
-  return Run(backend, program, rule, scenario, division).go();
+  return CaseRun(backend, program, rule, scenario, division).run();
 }
 
 std::string text(const Scenario& scenario) {

@@ -35,7 +35,8 @@ Row values_in(const std::vector<Row>& rows, const std::string& key) {
 
 bool is_same_value(const ConfigNode& a, const ConfigNode& b) { return a == b || in_kind_of(a, b) == a; }
 
-Chosen::Chosen(const ConfigSearch& search, const std::vector<std::string>& overrides) : search_(search) {
+CommandLineValues::CommandLineValues(const ConfigSearch& search, const std::vector<std::string>& overrides)
+    : search_(search) {
   for (const std::string& text : overrides) {
     const Override change = parse_override(text);
     if (change.action == Override::Action::kDelete) {
@@ -46,13 +47,13 @@ Chosen::Chosen(const ConfigSearch& search, const std::vector<std::string>& overr
   }
 }
 
-void Chosen::set(const std::string& key, const ConfigNode& value) {
+void CommandLineValues::set(const std::string& key, const ConfigNode& value) {
   values_.insert_or_assign(key, value);
   if (value.kind() != ConfigNode::Kind::kMap) return;
   for (const ConfigNode::Entry& entry : value.map()) set(join_path(key, entry.key), entry.value);
 }
 
-std::vector<Row> Chosen::agreeing(std::vector<Row> rows, const Source& source) {
+std::vector<Row> CommandLineValues::agreeing(std::vector<Row> rows, const Source& source) {
   Row chosen;  // keys of the rows that the command line sets
   Row others;
   for (const Row& row : rows) {
@@ -93,21 +94,21 @@ std::vector<Row> Chosen::agreeing(std::vector<Row> rows, const Source& source) {
   return {row};
 }
 
-bool Chosen::fixes(const std::string& key, const Source& source, const std::string& text) {
+bool CommandLineValues::fixes(const std::string& key, const Source& source, const std::string& text) {
   require_whole(key, source);
   if (!has(key)) return false;
   say(key, to_line(values_.at(key)), text.substr(text.find('=') + 1));
   return true;
 }
 
-void Chosen::say(const std::string& key, const std::string& value, const std::string& instead_of) {
+void CommandLineValues::say(const std::string& key, const std::string& value, const std::string& instead_of) {
   std::string sentence = fmt::format("{} is {}, as the command line says; the sweep has {}", key, value, instead_of);
   if (std::find(said_.begin(), said_.end(), sentence) == said_.end()) said_.push_back(std::move(sentence));
 }
 
 // The axis would overwrite a key below its own, so the command line must not set one. A key below a group's name is
 // kept: the axis only chooses an option of the group.
-void Chosen::require_whole(const std::string& key, const Source& source) const {
+void CommandLineValues::require_whole(const std::string& key, const Source& source) const {
   const auto below = values_.lower_bound(key + ".");
   if (has(key) || below == values_.end() || !below->first.starts_with(key + ".") || is_group(search_, key)) return;
   throw wrong(source, fmt::format("{} is an axis and the command line sets {}, a part of it; set all of {}", key,

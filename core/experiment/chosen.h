@@ -14,10 +14,10 @@ namespace eggroll {
 // Whether the two are one value of an axis, as 1000 and 1e3 are.
 bool is_same_value(const ConfigNode& a, const ConfigNode& b);
 
-class Chosen {
+class CommandLineValues {
  public:
   // overrides: those of the command line, which are known to compose. Each key of a map that they set counts alone.
-  Chosen(const ConfigSearch& search, const std::vector<std::string>& overrides);
+  CommandLineValues(const ConfigSearch& search, const std::vector<std::string>& overrides);
 
   bool narrows() const { return !values_.empty(); }
   bool has(const std::string& key) const { return values_.contains(key); }

@@ -69,7 +69,7 @@ using Row = std::vector<std::string>;  // overrides
 
 class GridReader {
  public:
-  GridReader(const ConfigSearch& search, Chosen& chosen) : search_(search), chosen_(chosen) {}
+  GridReader(const ConfigSearch& search, CommandLineValues& chosen) : search_(search), chosen_(chosen) {}
 
   // Every point of `before`, each continued by what the item adds.
   std::vector<GridPoint> apply(const ConfigNode& item, const std::vector<GridPoint>& before) const {
@@ -266,7 +266,7 @@ class GridReader {
   }
 
   const ConfigSearch& search_;
-  Chosen& chosen_;
+  CommandLineValues& chosen_;
 };
 
 // [train.population=128] as {"train.population": "128"}: a key of a YAML map holds no dot here.
@@ -330,7 +330,7 @@ Grid read_grid(const ConfigNode& config, const ConfigSearch& search, const std::
       GridReader::shape_of(section, {"exclude", "question", "claims", "seeds", "budget", "limits"});
   Grid grid;
   grid.seeds = read_seeds(ConfigNode(ConfigNode::List{config.at("seed")}, config.at("seed").source()));
-  Chosen chosen(search, overrides);
+  CommandLineValues chosen(search, overrides);
   ConfigNode points(ConfigNode::Map{}, section.source());
   for (const ConfigNode::Entry& entry : section.map()) {
     if (entry.key == "question") {
@@ -352,7 +352,7 @@ Grid read_grid(const ConfigNode& config, const ConfigSearch& search, const std::
       points.map().push_back(entry);
     }
   }
-  Chosen nothing(search, {});
+  CommandLineValues nothing(search, {});
   const std::vector<GridPoint> all = GridReader(search, nothing).apply(points, {{}});
   grid.points = GridReader(search, chosen).apply(points, {{}});
   grid.said = chosen.said();

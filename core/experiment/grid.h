@@ -46,7 +46,7 @@ struct Grid {
   std::vector<GridPoint> points;  // without the seeds
   SweepBudget budget;
   PointLimits limits;
-  std::vector<std::string> said;  // how the command line narrows it; see Chosen
+  std::vector<std::string> said;  // how the command line narrows it; see CommandLineValues
 };
 
 // config: a composed configuration with a `sweep`. overrides: those of the command line. An override of an axis, or of

@@ -18,7 +18,7 @@ namespace eggroll {
 namespace {
 
 // Everything between fork and exec, prepared before: the child may not allocate.
-struct Launch {
+struct ChildArguments {
   std::string executable;
   std::vector<std::string> words;
   std::vector<std::string> variables;
@@ -28,7 +28,7 @@ struct Launch {
   int log;
   pid_t parent;
 
-  Launch(const std::vector<std::string>& given, int log_file, const Worker& worker)
+  ChildArguments(const std::vector<std::string>& given, int log_file, const Worker& worker)
       : executable(executable_to_start()),
         words{executable_path().string()},
         cores(worker.cores),
@@ -68,7 +68,7 @@ struct Launch {
 PointProcess::PointProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log,
                            const Worker& worker) {
   const Descriptor file = open_regular(log, O_WRONLY | O_CREAT | O_APPEND, "write", Links::kRefused);
-  const Launch launch(arguments, file.get(), worker);
+  const ChildArguments launch(arguments, file.get(), worker);
   std::fflush(nullptr);
   pid_ = ::fork();
   if (pid_ == 0) launch.run();

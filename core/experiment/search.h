@@ -81,7 +81,7 @@ class Search {
   std::vector<std::string> overrides_;
   FindRun find_;
   ConfigNode base_;
-  Chosen chosen_;
+  CommandLineValues chosen_;
   SearchSettings settings_;
   Sweep frame_;                         // without points
   nlohmann::ordered_json claims_;       // of the confirmation

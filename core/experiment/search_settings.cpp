@@ -67,7 +67,7 @@ nlohmann::ordered_json text_of(const SearchSettings& settings) {
   return text;
 }
 
-std::vector<uint64_t> seeds_of(const ConfigNode& config, const ConfigNode& section, Chosen& chosen) {
+std::vector<uint64_t> seeds_of(const ConfigNode& config, const ConfigNode& section, CommandLineValues& chosen) {
   const std::vector<uint64_t> own = {static_cast<uint64_t>(config.at("seed").integer())};
   const ConfigNode* seeds = section.find("seeds");
   if (seeds == nullptr || chosen.fixes("seed", seeds->source(), "seed=" + to_json(*seeds).dump())) return own;
@@ -124,7 +124,7 @@ bool is_search(const ConfigNode& config) {
   return section != nullptr && section->kind() == ConfigNode::Kind::kMap && section->find("search") != nullptr;
 }
 
-SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search, Chosen& chosen) {
+SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search, CommandLineValues& chosen) {
   const ConfigNode& section = config.at("sweep");
   require_only(section, {"question", "claims", "seeds", "budget", "limits", "search"});
   SearchSettings settings;

@@ -74,7 +74,7 @@ bool is_search(const ConfigNode& config);
 
 // config: a composed configuration with sweep.search. chosen: what the command line sets. Throws Error with file and
 // line.
-SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search, Chosen& chosen);
+SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search, CommandLineValues& chosen);
 
 }  // namespace eggroll
 

@@ -98,7 +98,7 @@ size_t SearchParam::choice_at(double u) const {
   return std::min(static_cast<size_t>(u * static_cast<double>(choices.size())), choices.size() - 1);
 }
 
-std::vector<SearchParam> read_params(const ConfigNode& items, const ConfigSearch& search, Chosen& chosen) {
+std::vector<SearchParam> read_params(const ConfigNode& items, const ConfigSearch& search, CommandLineValues& chosen) {
   std::vector<SearchParam> params;
   for (const ConfigNode& item : list_in(items, "sweep.search.params")) {
     SearchParam param = read_param(item, text_in(item, "a setting of a search"), search);

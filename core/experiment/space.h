@@ -31,7 +31,7 @@ struct SearchParam {
 
 // items: the list sweep.search.params. A key that the command line sets is left out, and chosen says so. Throws Error
 // with file and line.
-std::vector<SearchParam> read_params(const ConfigNode& items, const ConfigSearch& search, Chosen& chosen);
+std::vector<SearchParam> read_params(const ConfigNode& items, const ConfigSearch& search, CommandLineValues& chosen);
 
 // The point at these numbers, one for each param.
 GridPoint point_at(const std::vector<SearchParam>& params, const std::vector<double>& unit);

@@ -57,8 +57,8 @@ void Processes::gather_bytes(const void* mine, uint64_t size, void* all) {
 
 std::vector<int8_t> Processes::collect(std::span<const int8_t> mine, const std::vector<uint64_t>& sizes) {
   if (!network_) return {mine.begin(), mine.end()};
-  std::vector<int8_t> all(leads() ? std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) : 0);
-  network_->collect(mine.data(), sizes.data(), leads() ? all.data() : nullptr);
+  std::vector<int8_t> all(is_first() ? std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) : 0);
+  network_->collect(mine.data(), sizes.data(), is_first() ? all.data() : nullptr);
   return all;
 }
 
@@ -78,8 +78,8 @@ std::string Processes::broadcast(std::string text) {
 }
 
 void Processes::fail_together(const std::string& text) {
-  if (leads()) throw Error(text);
-  for (;;) meet();  // process 0 never comes
+  if (is_first()) throw Error(text);
+  for (;;) barrier();  // process 0 never comes
 }
 
 void Processes::leave() {

@@ -28,7 +28,7 @@ class Processes {
   uint32_t size() const { return size_; }
   bool alone() const { return !network_; }
   const std::optional<ChosenPlugin>& plugin() const { return plugin_; }
-  bool leads() const { return index_ == 0; }  // it writes and prints
+  bool is_first() const { return index_ == 0; }  // it writes and prints
 
   // Every process's bytes, sizes[i] of process i. Between the two calls `mine`, `sizes` and `all` stay as they are.
   void begin_gather(std::span<const uint8_t> mine, const std::vector<uint64_t>& sizes, std::vector<uint8_t>& all);
@@ -45,7 +45,7 @@ class Processes {
   // Every process's bytes in order of processes, on process 0; empty elsewhere. sizes: by process.
   std::vector<int8_t> collect(std::span<const int8_t> mine, const std::vector<uint64_t>& sizes);
   // Returns when all processes have called it.
-  void meet() { gather(uint8_t{0}); }
+  void barrier() { gather(uint8_t{0}); }
   // Process 0's.
   bool broadcast(bool value);
   std::string broadcast(std::string text);

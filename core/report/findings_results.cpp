@@ -68,13 +68,14 @@ std::vector<Effect> effects_of(const Study& study) {
   for (size_t a = 0; a < study.axes.size(); ++a) {
     const Axis& axis = study.axes[a];
     for (size_t v = 1; v < axis.values.size(); ++v) {
-      const std::vector<Pair> pairs = pairs_of(runs, a, axis.values[v], axis.values[0], "bits");
+      const std::vector<RunPair> pairs = pairs_of(runs, a, axis.values[v], axis.values[0], "bits");
       if (pairs.empty()) continue;
       Effect effect{a, axis.values[v], mean_over_seeds(differences_of(pairs)), pairs.size(), std::nullopt, {}};
-      for (const Pair& pair : pairs) effect.runs.insert(effect.runs.end(), {pair.of_value->number, pair.with->number});
-      const std::vector<Pair> speeds = pairs_of(runs, a, axis.values[v], axis.values[0], "tokens_per_second");
+      for (const RunPair& pair : pairs)
+        effect.runs.insert(effect.runs.end(), {pair.of_value->number, pair.with->number});
+      const std::vector<RunPair> speeds = pairs_of(runs, a, axis.values[v], axis.values[0], "tokens_per_second");
       double logs = 0.0;
-      for (const Pair& pair : speeds) logs += std::log(pair.ratio) / static_cast<double>(speeds.size());
+      for (const RunPair& pair : speeds) logs += std::log(pair.ratio) / static_cast<double>(speeds.size());
       if (!speeds.empty()) effect.speed = std::exp(logs);
       effects.push_back(std::move(effect));
     }

@@ -240,8 +240,8 @@ std::optional<double> metric_of(const CollectedRun& run, const std::string& metr
   return metric_of(run.record, run.metrics, metric);
 }
 
-std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,
-                           const std::string& with, const std::string& metric) {
+std::vector<RunPair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,
+                              const std::string& with, const std::string& metric) {
   // The runs that have `with`, by seed and values of the other axes.
   std::map<std::pair<uint64_t, std::vector<std::string>>, const StudyRun*> others;
   const auto place_of = [&](const StudyRun& run) {
@@ -252,7 +252,7 @@ std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis
   for (const StudyRun* run : runs) {
     if (same_axis_value(run->values[axis], with)) others[place_of(*run)] = run;
   }
-  std::vector<Pair> pairs;
+  std::vector<RunPair> pairs;
   for (const StudyRun* run : runs) {
     if (!same_axis_value(run->values[axis], value)) continue;
     const auto other = others.find(place_of(*run));
@@ -264,9 +264,9 @@ std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis
   return pairs;
 }
 
-std::vector<OfSeed> differences_of(const std::vector<Pair>& pairs) {
+std::vector<OfSeed> differences_of(const std::vector<RunPair>& pairs) {
   std::vector<OfSeed> differences;
-  for (const Pair& pair : pairs) differences.push_back({pair.of_value->run->record.seed, pair.difference});
+  for (const RunPair& pair : pairs) differences.push_back({pair.of_value->run->record.seed, pair.difference});
   return differences;
 }
 

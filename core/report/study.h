@@ -89,15 +89,15 @@ bool has_average(const Study& study);
 std::optional<double> metric_of(const CollectedRun& run, const std::string& metric);
 
 // Two runs of one seed that differ only in one axis. difference: the metric at the value minus the metric at `with`.
-struct Pair {
+struct RunPair {
   const StudyRun* of_value = nullptr;
   const StudyRun* with = nullptr;
   double difference = 0.0;
   double ratio = 0.0;
 };
-std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,
-                           const std::string& with, const std::string& metric);
-std::vector<OfSeed> differences_of(const std::vector<Pair>& pairs);
+std::vector<RunPair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,
+                              const std::string& with, const std::string& metric);
+std::vector<OfSeed> differences_of(const std::vector<RunPair>& pairs);
 
 }  // namespace eggroll
 

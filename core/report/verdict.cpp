@@ -69,10 +69,10 @@ Outcome on_side(const Interval& interval, double border, Expectation expected) {
 Verdict judge_comparison(const Comparison& test, const Claim& claim, const Study& study) {
   const auto axis = place_of(study, test.axis);
   if (!axis) return no_axis(test.axis);
-  const std::vector<Pair> pairs = pairs_of(runs_of(claim, study), *axis, test.value, test.with, claim.metric);
+  const std::vector<RunPair> pairs = pairs_of(runs_of(claim, study), *axis, test.value, test.with, claim.metric);
   if (pairs.empty()) return undecided("no pair of runs that ended has this figure");
   Verdict verdict;
-  for (const Pair& pair : pairs) {
+  for (const RunPair& pair : pairs) {
     verdict.runs.insert(verdict.runs.end(), {pair.of_value->number, pair.with->number});
   }
   const Mean mean = mean_over_seeds(differences_of(pairs));

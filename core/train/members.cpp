@@ -87,7 +87,7 @@ uint64_t Members::bytes_per_step() const {
   return *std::max_element(sizes_.begin(), sizes_.end()) + site_parts_.bytes_per_step();
 }
 
-const Scores& Members::score(uint64_t step, const Word& word) {
+const Scores& Members::score(uint64_t step, const StepMessage& word) {
   if (step >= filled_end_) end_filling();
   if (filled(step).step != step) {
     fill(step);

@@ -59,7 +59,7 @@ void tidy(const std::filesystem::path& folder) {
 
 // Whether the folder holds the record of the run that has ended, which is then the result.
 bool ended_before(const ConfigNode& config, const Setup& setup, Processes& processes, RunResult& result) {
-  if (processes.leads() && is_there(result.folder.record())) {
+  if (processes.is_first() && is_there(result.folder.record())) {
     RunRecord record = read_record(result.folder.record());
     result.ended_before = has_ended(record, config);
     if (result.ended_before) {
@@ -77,20 +77,20 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
   const Clock::time_point began = Clock::now();
   Setup setup(config, registry);
   require_same_work(setup, config, folder, processes);
-  if (processes.leads()) require_same_data(setup, folder);
-  RunResult result{{}, folder, setup.learner.train.steps, processes.leads()};
+  if (processes.is_first()) require_same_data(setup, folder);
+  RunResult result{{}, folder, setup.learner.train.steps, processes.is_first()};
   if (ended_before(config, setup, processes, result)) return result;
-  if (processes.leads() && setup.begin) require_beginning(setup, folder);
+  if (processes.is_first() && setup.begin) require_beginning(setup, folder);
   if (hooks.opened) hooks.opened(setup);
   std::optional<RunLock> lock;
-  if (processes.leads()) {
+  if (processes.is_first()) {
     create_folders(folder.path);
     lock.emplace(folder.path);
   }
   // Once more, for another process may have ended the run before this one had the lock.
   if (ended_before(config, setup, processes, result)) return result;
-  if (processes.leads()) write_config(folder, config);
-  if (processes.leads() && setup.begin) keep_beginning(*setup.begin, folder);
+  if (processes.is_first()) write_config(folder, config);
+  if (processes.is_first() && setup.begin) keep_beginning(*setup.begin, folder);
   if (hooks.begins) hooks.begins(folder, processes);
   result.record = train(setup, config, folder, invocation, hooks.train, processes, began);
   return result;

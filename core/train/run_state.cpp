@@ -131,14 +131,14 @@ RunState::RunState(Setup& run_setup, const ConfigNode& config, const RunFolder& 
       session(learner.open_session(own)),
       members(setup, session, processes),
       updates(setup, session, processes),
-      record(processes.leads() ? new_record(setup, config, invocation, identity, session_plan, processes)
-                               : RunRecord{}),
+      record(processes.is_first() ? new_record(setup, config, invocation, identity, session_plan, processes)
+                                  : RunRecord{}),
       held_out(setup, session, members, updates, folder, record) {
   if (record.processes) record.processes->bytes_per_step = members.bytes_per_step();
 }
 
 void RunState::warn(const std::string& text) const {
-  if (hooks.warn && processes.leads()) hooks.warn(text);
+  if (hooks.warn && processes.is_first()) hooks.warn(text);
 }
 
 void RunState::note(const StepRecord& done) {
@@ -147,7 +147,7 @@ void RunState::note(const StepRecord& done) {
 }
 
 void resume(RunState& run) {
-  run.processes.meet();  // process 0 holds the lock of the run: nobody else writes what is read now
+  run.processes.barrier();  // process 0 holds the lock of the run: nobody else writes what is read now
   const auto newest = latest_checkpoint(run.folder.path);
   if (newest) {
     const Checkpoint checkpoint = load_checkpoint(*newest);
@@ -172,9 +172,9 @@ void resume(RunState& run) {
   }
   if (!run.fresh) catch_up(run);
   run.record.steps = run.step;
-  run.processes.meet();  // all have read the files before process 0 cuts them back to this step
-  if (run.processes.leads()) open_files(run);
-  run.processes.meet();  // it has
+  run.processes.barrier();  // all have read the files before process 0 cuts them back to this step
+  if (run.processes.is_first()) open_files(run);
+  run.processes.barrier();  // it has
   if (!run.fresh) note_metrics(run);
   require_same_start({run.step, run.held_out.evaluations().size(), run.held_out.since_best()}, run.session,
                      *run.learner.program, run.processes);

@@ -24,16 +24,16 @@
 namespace eggroll {
 namespace {
 
-class Run {
+class TrainingLoop {
  public:
   // run: not resumed yet. began: when the work on the run began.
-  Run(RunState& run, Clock::time_point began) : run_(run), began_(began), voted_weights_(run.learner) {}
+  TrainingLoop(RunState& run, Clock::time_point began) : run_(run), began_(began), voted_weights_(run.learner) {}
 
-  RunRecord go() {
+  RunRecord run() {
     resume(run_);
     seconds_ = run_.seconds_before;
     put_record();
-    if (run_.processes.leads()) {
+    if (run_.processes.is_first()) {
       text_.emplace(run_.setup.dataset, run_.folder, run_.record, [this](const std::string& text) { run_.warn(text); });
     }
     try {
@@ -94,7 +94,7 @@ class Run {
     const std::optional<HookSettings>& hook = run_.setup.eval.hook;
     if (!hook || !step.held_out) return "";
     std::string failure;
-    if (run_.processes.leads()) {
+    if (run_.processes.is_first()) {
       try {
         step.hook =
             ask_hook(*hook, run_.setup, run_.folder, run_.session, step, step.final ? nullptr : run_.hooks.stop);
@@ -125,7 +125,7 @@ class Run {
   }
 
   void put_record() {
-    if (!run_.processes.leads()) return;
+    if (!run_.processes.is_first()) return;
     if (run_.record.processes) run_.record.processes->update = run_.updates.record();
     write_record(run_.folder.record(), run_.record);
   }
@@ -186,13 +186,13 @@ class Run {
   // without patience.
   bool ends_on_best() {
     if (!out_of_patience_ || !keeps_best()) return false;
-    const auto best = run_.processes.leads() ? best_checkpoint(run_.folder.path) : std::nullopt;
+    const auto best = run_.processes.is_first() ? best_checkpoint(run_.folder.path) : std::nullopt;
     return run_.processes.broadcast(best && best->step == run_.record.best->step);
   }
 
   // The newest checkpoint stays that of the last step, from which the run goes on where it has other stop rules.
   void end_on_best() {
-    run_.processes.meet();  // process 0 has saved
+    run_.processes.barrier();  // process 0 has saved
     const std::filesystem::path folder = checkpoint_after(run_.folder.path, run_.record.best->step);
     const Checkpoint best = load_checkpoint(folder);
     require_same_run(folder, best.identity, run_.identity);
@@ -212,14 +212,14 @@ class Run {
   bool stopped() const { return run_.processes.alone() ? signalled() : one_was_signalled_; }
 
   const Scores& score() {
-    Word word{run_.seconds_before + seconds_since(began_), 0, signalled()};
+    StepMessage word{run_.seconds_before + seconds_since(began_), 0, signalled()};
     if (!run_.processes.alone() && run_.step % run_.setup.processes.checksum_every == 0) {
       word.weights = weights_checksum(run_.session, *run_.learner.program);
     }
     const Scores& scores = run_.members.score(run_.step, word);
     seconds_ = scores.words[0].seconds;
     std::vector<uint64_t> checksums;
-    for (const Word& each : scores.words) {
+    for (const StepMessage& each : scores.words) {
       one_was_signalled_ = one_was_signalled_ || each.wants_end;
       checksums.push_back(each.weights);
     }
@@ -342,7 +342,7 @@ class Run {
     require_equal_weights(run_.step, run_.session, *run_.learner.program, run_.processes);
     const std::vector<int8_t> states = run_.members.states();
     run_.updates.share_slots();
-    if (!run_.processes.leads()) return;
+    if (!run_.processes.is_first()) return;
     write_line();
     run_.metrics->flush();
     run_.journal->flush();
@@ -370,7 +370,7 @@ class Run {
                          : run_.record.stopped_because         ? RunStatus::kStopped
                                                                : RunStatus::kInterrupted;
     run_.record.ended_utc = utc_now();
-    if (!run_.processes.leads()) return;
+    if (!run_.processes.is_first()) return;
     if (run_.record.status != RunStatus::kInterrupted) {
       text_->wait(run_.hooks.stop);
       draw_curve();
@@ -422,7 +422,7 @@ class Run {
 RunRecord train(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
                 const TrainHooks& hooks, Processes& processes, Clock::time_point began) {
   RunState run(setup, config, folder, invocation, hooks, processes);
-  return Run(run, began).go();
+  return TrainingLoop(run, began).run();
 }
 
 }  // namespace eggroll

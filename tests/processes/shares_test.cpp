@@ -43,7 +43,7 @@ TEST(Shares, MoreProcessesThanPairsAreRefused) {
 TEST(Processes, AloneAllIsItsOwn) {
   Processes processes;
   EXPECT_TRUE(processes.alone());
-  EXPECT_TRUE(processes.leads());
+  EXPECT_TRUE(processes.is_first());
   EXPECT_EQ(processes.gather(7), std::vector<int>{7});
   EXPECT_EQ(processes.broadcast(std::string("text")), "text");
   std::vector<uint8_t> all;

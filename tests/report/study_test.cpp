@@ -313,9 +313,9 @@ TEST_F(StudyTest, PairsAgreeInSeedAndAllOtherAxes) {
   const Study sweep = study();
   std::vector<const StudyRun*> runs;
   for (const StudyRun& run : sweep.runs) runs.push_back(&run);
-  const std::vector<Pair> pairs = pairs_of(runs, 1, "4", "1.0", "bits");
+  const std::vector<RunPair> pairs = pairs_of(runs, 1, "4", "1.0", "bits");
   ASSERT_THAT(pairs, SizeIs(5));
-  for (const Pair& pair : pairs) {
+  for (const RunPair& pair : pairs) {
     EXPECT_EQ(pair.of_value->run->record.seed, pair.with->run->record.seed);
     EXPECT_EQ(pair.of_value->values[0], pair.with->values[0]);
   }

@@ -219,7 +219,7 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
   std::string backend;
   RunHooks hooks;
   hooks.joined = [](const Processes& processes) {
-    if (!processes.leads() && std::freopen("/dev/null", "w", stdout) == nullptr) {
+    if (!processes.is_first() && std::freopen("/dev/null", "w", stdout) == nullptr) {
       throw file_error("open", "/dev/null", errno);
     }
   };
