@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "data/streams.h"
 #include "eggroll/plugin.h"
 #include "system/files.h"
 #include "train/safetensors.h"
