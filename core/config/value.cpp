@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -69,10 +70,13 @@ int decimals(const std::string& number) {
   return std::clamp(behind - std::clamp(power, -kMostDecimals, kMostDecimals), 0, kMostDecimals);
 }
 
-OverrideValue range(const std::string& text, const Source& source) {
-  const std::vector<std::string> names = {"start", "stop", "step"};
+constexpr std::array<const char*, 3> kRangeNames = {"start", "stop", "step"};
+
+// The texts of start, stop and step.
+std::array<std::string, 3> given_to_range(const std::string& text, const Source& source) {
+  const std::vector<std::string> names(kRangeNames.begin(), kRangeNames.end());
   const std::vector<Argument> arguments = arguments_of("range", text, names, source);
-  std::string given[3] = {"0", "", "1"};
+  std::array<std::string, 3> given = {"0", "", "1"};
   size_t placed = 0;
   for (const Argument& argument : arguments) placed += argument.name.empty() ? 1U : 0U;
   if (placed > 3) throw wrong(source, "range() has more than start, stop and step; remove the rest");
@@ -89,6 +93,11 @@ OverrideValue range(const std::string& text, const Source& source) {
   // A number alone is where the range stops.
   const bool alone = placed == 1 && !set[1];
   for (size_t i = 0; i < placed; ++i) give(alone ? 1 : i, arguments[i].text);
+  return given;
+}
+
+OverrideValue range(const std::string& text, const Source& source) {
+  const std::array<std::string, 3> given = given_to_range(text, source);
   bool real = false;
   int digits = 0;
   double numbers[3];
@@ -98,14 +107,14 @@ OverrideValue range(const std::string& text, const Source& source) {
       throw wrong(source,
                   fmt::format("range() has {} as its {}, expected a number; write range(stop), range(start, stop) "
                               "or range(start, stop, step)",
-                              given[i].empty() ? "nothing" : shown_value(number), names[i]));
+                              given[i].empty() ? "nothing" : shown_value(number), kRangeNames[i]));
     }
     real = real || number.kind() == Kind::kReal;
     digits = std::max(digits, number.kind() == Kind::kReal ? decimals(given[i]) : 0);
     numbers[i] = number.kind() == Kind::kReal ? number.real() : static_cast<double>(number.integer());
     if (std::abs(numbers[i]) > 0x1p53) {
       throw wrong(source, fmt::format("range() has {} as its {}, expected at most 2^53; use smaller numbers", given[i],
-                                      names[i]));
+                                      kRangeNames[i]));
     }
   }
   const auto [start, stop, step] = numbers;

@@ -152,6 +152,47 @@ struct SiteRun {
   uint32_t tokens;
 };
 
+// The tokens of a step: some without a target, some that reset the state, some that read no row.
+class DrawnBatch {
+ public:
+  DrawnBatch(const SiteRun& test, Draws& draws) : streams_(test.streams), tokens_(test.tokens) {
+    const egg_program& view = test.program.view();
+    const auto vocab = static_cast<uint32_t>(view.vocab);
+    for (uint32_t i = 0; i < streams_ * tokens_; ++i) {
+      inputs_.push_back(draws.below(vocab));
+      targets_.push_back(draws.one_in(5) ? EGG_NO_TARGET : draws.below(vocab));
+      resets_.push_back(draws.one_in(7) ? 1 : 0);
+      for (uint32_t k = 0; k < view.index_count; ++k) {
+        rows_.push_back(draws.one_in(6) ? EGG_NO_ROW : draws.below(static_cast<uint32_t>(view.indices[k].rows)));
+      }
+    }
+  }
+
+  egg_batch view() const { return {streams_, tokens_, inputs_.data(), targets_.data(), resets_.data(), rows_.data()}; }
+
+ private:
+  uint32_t streams_;
+  uint32_t tokens_;
+  std::vector<uint32_t> inputs_;
+  std::vector<uint32_t> targets_;
+  std::vector<uint8_t> resets_;
+  std::vector<uint32_t> rows_;
+};
+
+void append_weights(SessionParts& session, const SiteRun& test, Transcript& transcript) {
+  const egg_program& view = test.program.view();
+  for (uint32_t i = 0; i < view.param_count; ++i) {
+    Array<int8_t> weights(weight_count(view.params[i]));
+    session.get_weights(i, weights.data());
+    weights.append_to(transcript, fmt::format("weights of '{}'", view.params[i].name));
+    for (uint32_t slot = 0; slot < test.rule.view().slot_count && view.params[i].perturbed != 0; ++slot) {
+      Array<uint32_t> kept(weight_count(view.params[i]));
+      session.get_slot(i, slot, kept.data());
+      kept.append_to(transcript, fmt::format("slot of '{}'", view.params[i].name));
+    }
+  }
+}
+
 Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws, const Division& division) {
   const egg_program& view = test.program.view();
   const uint32_t members = 2 * test.streams;
@@ -170,7 +211,6 @@ Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws,
                               test.tokens,
                               2};
   SessionParts session(backend, spec, test.program, division.sessions);
-  const auto vocab = static_cast<uint32_t>(view.vocab);
   for (uint32_t i = 0; i < view.param_count; ++i) {
     std::vector<int8_t> weights(weight_count(view.params[i]));
     for (int8_t& weight : weights) weight = static_cast<int8_t>(static_cast<int32_t>(draws.below(61)) - 30);
@@ -178,19 +218,8 @@ Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws,
   }
   Transcript transcript;
   for (uint32_t step = 0; step < kStepsOfCase; ++step) {
-    std::vector<uint32_t> inputs;
-    std::vector<uint32_t> targets;
-    std::vector<uint8_t> resets;
-    std::vector<uint32_t> rows;
-    for (uint32_t i = 0; i < test.streams * test.tokens; ++i) {
-      inputs.push_back(draws.below(vocab));
-      targets.push_back(draws.one_in(5) ? EGG_NO_TARGET : draws.below(vocab));
-      resets.push_back(draws.one_in(7) ? 1 : 0);
-      for (uint32_t k = 0; k < view.index_count; ++k) {
-        rows.push_back(draws.one_in(6) ? EGG_NO_ROW : draws.below(static_cast<uint32_t>(view.indices[k].rows)));
-      }
-    }
-    const egg_batch batch{test.streams, test.tokens, inputs.data(), targets.data(), resets.data(), rows.data()};
+    const DrawnBatch drawn(test, draws);
+    const egg_batch batch = drawn.view();
     Array<int64_t> losses(members);
     std::vector<egg_site_sums> sums(test.sites.size());
     session.evaluate({sizeof(egg_evaluate), 2, step, 0, members, batch, losses.data(), nullptr, sums.data()});
@@ -210,16 +239,7 @@ Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws,
                     nullptr, batch, 2, 0, sums.data()});
     changed.append_to(transcript, fmt::format("changed counts of step {}", step));
   }
-  for (uint32_t i = 0; i < view.param_count; ++i) {
-    Array<int8_t> weights(weight_count(view.params[i]));
-    session.get_weights(i, weights.data());
-    weights.append_to(transcript, fmt::format("weights of '{}'", view.params[i].name));
-    for (uint32_t slot = 0; slot < test.rule.view().slot_count && view.params[i].perturbed != 0; ++slot) {
-      Array<uint32_t> kept(weight_count(view.params[i]));
-      session.get_slot(i, slot, kept.data());
-      kept.append_to(transcript, fmt::format("slot of '{}'", view.params[i].name));
-    }
-  }
+  append_weights(session, test, transcript);
   Array<int8_t> states(size_t{members} * test.program.state_bytes());
   session.get_states(0, members, states.data());
   states.append_to(transcript, "states");
@@ -246,6 +266,38 @@ bool take_voters(const egg_program& program, SiteRun& test) {
     any = true;
   }
   return any;
+}
+
+// Gives the case a site at the first value, from a random one on, that can be one.
+void draw_site(const egg_program& view, SiteRun& of_case, Draws& draws) {
+  const uint32_t first = draws.below(view.op_count);
+  for (uint32_t i = 0; i < view.op_count && of_case.sites.empty(); ++i) {
+    const egg_op& op = view.ops[(first + i) % view.op_count];
+    if (op.out < 0 || view.values[op.out].is_state != 0) continue;
+    const bool at_loss = is_at_loss(view, op.out);
+    const uint32_t horizon = at_loss ? 0 : draws.below(of_case.tokens);
+    if (!at_loss && ops_behind(view, op.out, horizon > 0).ops.empty()) continue;
+    const bool orthogonal = draws.one_in(2);
+    const uint32_t rows = UINT32_C(1) << egg_log2_up(static_cast<uint32_t>(view.values[op.out].size));
+    egg_site site{op.out,
+                  orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT,
+                  1 + draws.below(orthogonal ? std::min(rows, 20U) : 20),
+                  1 + static_cast<int32_t>(
+                          draws.below(view.values[op.out].is_wide != 0 ? EGG_WIDE_AMPLITUDE_MAX : EGG_AMPLITUDE_MAX)),
+                  horizon,
+                  static_cast<int32_t>(draws.below(12)),
+                  0,
+                  of_case.of_sites};
+    // As the host lets it be at the loss: a logit moves by 4 bits at most, and no difference is clipped.
+    const int32_t unit = view.ops[view.op_count - 1].attr;
+    while (at_loss && site.amplitude > 0 &&
+           (site.amplitude * unit > 4 << 16 || 4 * site.amplitude * unit > egg_draw_limit(site.draws))) {
+      --site.amplitude;
+    }
+    if (site.amplitude == 0) continue;
+    of_case.sites.push_back(site);
+    if (!take_voters(view, of_case)) of_case.sites.clear();
+  }
 }
 
 }  // namespace
@@ -290,34 +342,7 @@ RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const Bac
                   of_sites,
                   1 + draws.below(std::min(4U, most_tokens))};
   of_case.voters.assign(view.param_count, egg_voters{of_sites, of_case.streams - of_sites, 0});
-  const uint32_t first = draws.below(view.op_count);
-  for (uint32_t i = 0; i < view.op_count && of_case.sites.empty(); ++i) {
-    const egg_op& op = view.ops[(first + i) % view.op_count];
-    if (op.out < 0 || view.values[op.out].is_state != 0) continue;
-    const bool at_loss = is_at_loss(view, op.out);
-    const uint32_t horizon = at_loss ? 0 : draws.below(of_case.tokens);
-    if (!at_loss && ops_behind(view, op.out, horizon > 0).ops.empty()) continue;
-    const bool orthogonal = draws.one_in(2);
-    const uint32_t rows = UINT32_C(1) << egg_log2_up(static_cast<uint32_t>(view.values[op.out].size));
-    egg_site site{op.out,
-                  orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT,
-                  1 + draws.below(orthogonal ? std::min(rows, 20U) : 20),
-                  1 + static_cast<int32_t>(
-                          draws.below(view.values[op.out].is_wide != 0 ? EGG_WIDE_AMPLITUDE_MAX : EGG_AMPLITUDE_MAX)),
-                  horizon,
-                  static_cast<int32_t>(draws.below(12)),
-                  0,
-                  of_sites};
-    // As the host lets it be at the loss: a logit moves by 4 bits at most, and no difference is clipped.
-    const int32_t unit = view.ops[view.op_count - 1].attr;
-    while (at_loss && site.amplitude > 0 &&
-           (site.amplitude * unit > 4 << 16 || 4 * site.amplitude * unit > egg_draw_limit(site.draws))) {
-      --site.amplitude;
-    }
-    if (site.amplitude == 0) continue;
-    of_case.sites.push_back(site);
-    if (!take_voters(view, of_case)) of_case.sites.clear();
-  }
+  draw_site(view, of_case, draws);
   if (of_case.sites.empty()) return {};
   const egg_site& site = of_case.sites.front();
   const auto run_on = [&](const BackendInstance& backend, const Division& division) {

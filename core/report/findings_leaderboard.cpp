@@ -66,43 +66,7 @@ void add_comparison(Draft& draft, const Study& study, const std::string& data, c
   draft.table(slug(study.name + data_suffix(study, data)) + "-comparison", table);
 }
 
-void add_leaderboard_of(Draft& draft, const Study& study, const std::string& data) {
-  const std::vector<Standing> standings = standings_of(study, data);
-  if (standings.empty()) return;
-  draft.heading(3, "Leaderboard" + data_suffix(study, data));
-  const Standing& best = standings.front();
-  const std::vector<AgainstBest> comparisons = compare_with_best(standings);
-  const auto alike = std::count_if(comparisons.begin(), comparisons.end(),
-                                   [](const AgainstBest& one) { return one.place == Place::kNotToldApart; });
-  std::string words = fmt::format("Held-out {}; lower is better. The best is {}: {}.", unit_of(study, data),
-                                  study.label(best.configuration.values), text_of(best.bits, "seed"));
-  if (alike > 0) {
-    words +=
-        fmt::format(" {} not told apart from it.", alike == 1 ? "1 other is" : fmt::format("{} others are", alike));
-  }
-  if (!best.bits.interval && standings.size() > 1) words += " One seed cannot tell others apart from it.";
-  const bool any_average = has_average(study);
-  if (any_average) words += " The weights' average has a column of its own; all other columns are of the weights.";
-  draft.paragraph(Text(words, best.runs));
-  std::string yardsticks;
-  std::vector<const StudyRun*> all;
-  std::vector<size_t> stopped;
-  for (const Standing& standing : standings) {
-    all.insert(all.end(), standing.configuration.runs.begin(), standing.configuration.runs.end());
-  }
-  for (const StudyRun* run : all) {
-    if (run->run->record.status == RunStatus::kStopped) stopped.push_back(run->number);
-  }
-  if (!stopped.empty()) {
-    draft.paragraph(
-        Text(fmt::format("{} of these runs {} stopped early.", stopped.size(), stopped.size() == 1 ? "was" : "were"),
-             stopped));
-  }
-  for (const auto& [name, bits] : yardsticks_of(all)) {
-    yardsticks += fmt::format("{}{} {}", yardsticks.empty() ? "On the same data: " : ", ", name, text_of(bits));
-  }
-  if (!yardsticks.empty()) draft.paragraph(yardsticks + ".");
-
+Table leaderboard_table(const Study& study, const std::vector<Standing>& standings, bool any_average) {
   Table table;
   table.columns = {"#"};
   for (const Axis& axis : study.axes) table.columns.push_back(axis.name);
@@ -143,7 +107,48 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
     row.emplace_back("", standing.runs);
     table.rows.push_back(std::move(row));
   }
-  draft.table(slug(study.name + data_suffix(study, data)) + "-leaderboard", table);
+  return table;
+}
+
+void add_leaderboard_of(Draft& draft, const Study& study, const std::string& data) {
+  const std::vector<Standing> standings = standings_of(study, data);
+  if (standings.empty()) return;
+  draft.heading(3, "Leaderboard" + data_suffix(study, data));
+  const Standing& best = standings.front();
+  const std::vector<AgainstBest> comparisons = compare_with_best(standings);
+  const auto alike = std::count_if(comparisons.begin(), comparisons.end(),
+                                   [](const AgainstBest& one) { return one.place == Place::kNotToldApart; });
+  std::string words = fmt::format("Held-out {}; lower is better. The best is {}: {}.", unit_of(study, data),
+                                  study.label(best.configuration.values), text_of(best.bits, "seed"));
+  if (alike > 0) {
+    words +=
+        fmt::format(" {} not told apart from it.", alike == 1 ? "1 other is" : fmt::format("{} others are", alike));
+  }
+  if (!best.bits.interval && standings.size() > 1) words += " One seed cannot tell others apart from it.";
+  const bool any_average = has_average(study);
+  if (any_average) words += " The weights' average has a column of its own; all other columns are of the weights.";
+  draft.paragraph(Text(words, best.runs));
+  std::string yardsticks;
+  std::vector<const StudyRun*> all;
+  std::vector<size_t> stopped;
+  for (const Standing& standing : standings) {
+    all.insert(all.end(), standing.configuration.runs.begin(), standing.configuration.runs.end());
+  }
+  for (const StudyRun* run : all) {
+    if (run->run->record.status == RunStatus::kStopped) stopped.push_back(run->number);
+  }
+  if (!stopped.empty()) {
+    draft.paragraph(
+        Text(fmt::format("{} of these runs {} stopped early.", stopped.size(), stopped.size() == 1 ? "was" : "were"),
+             stopped));
+  }
+  for (const auto& [name, bits] : yardsticks_of(all)) {
+    yardsticks += fmt::format("{}{} {}", yardsticks.empty() ? "On the same data: " : ", ", name, text_of(bits));
+  }
+  if (!yardsticks.empty()) draft.paragraph(yardsticks + ".");
+
+  draft.table(slug(study.name + data_suffix(study, data)) + "-leaderboard",
+              leaderboard_table(study, standings, any_average));
   add_comparison(draft, study, data, standings, comparisons);
   for (const Axis& axis : study.axes) {
     if (!axis.alike.empty()) {

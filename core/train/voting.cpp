@@ -87,6 +87,32 @@ std::vector<size_t> named_groups_of(const Program& program, const std::vector<Pe
   return found;
 }
 
+// The shift of errors at what the loss reads. Refuses draws that would be clipped or leave exponentials of 0.
+int32_t shift_at_loss(const egg_site& site, const SiteSettings& settings, int32_t unit) {
+  constexpr int64_t kMostBits = 8;  // between the members of a pair
+  const int64_t between = int64_t{2} * site.amplitude * unit;
+  if (between > kMostBits << 16) {
+    refuse(fmt::format("an amplitude of {} moves a logit by {:.3g} bits, expected at most {}; use a smaller one",
+                       site.amplitude, static_cast<double>(between) / 2 / 65536, kMostBits / 2));
+  }
+  if (site.horizon > 0) {
+    refuse(
+        fmt::format("'{}' is what the loss reads, and has a horizon of {}, expected 0, because it changes no loss "
+                    "but its own; leave the horizon out",
+                    settings.value, site.horizon));
+  }
+  // A difference reaches twice what is between the members. Where all are clipped, they say nothing of any channel.
+  if (2 * between > egg_draw_limit(site.draws)) {
+    refuse(
+        fmt::format("{} draws with an amplitude of {} differ by up to {:.3g} bits, and differences of so many are "
+                    "clipped at {:.3g}; use fewer draws, or a smaller amplitude",
+                    site.draws, site.amplitude, static_cast<double>(between) / 32768,
+                    static_cast<double>(egg_draw_limit(site.draws)) / 65536));
+  }
+  constexpr int32_t kErrorBits = 14;  // one of the 15 is for what is not linear
+  return std::max(0, egg_log2_up(site.draws) + egg_log2_up(static_cast<uint32_t>(between)) - kErrorBits);
+}
+
 egg_site site_of(const Program& program, const SiteSettings& settings) {
   const egg_program& view = program.view();
   const egg_op& loss = view.ops[view.op_count - 1];
@@ -119,28 +145,7 @@ egg_site site_of(const Program& program, const SiteSettings& settings) {
   site.horizon = settings.horizon;
   int32_t shift = egg_log2_up(site.draws);
   if (is_at_loss(view, site.value)) {
-    constexpr int64_t kMostBits = 8;  // between the members of a pair: more would leave exponentials of 0
-    const int64_t between = int64_t{2} * site.amplitude * loss.attr;
-    if (between > kMostBits << 16) {
-      refuse(fmt::format("an amplitude of {} moves a logit by {:.3g} bits, expected at most {}; use a smaller one",
-                         site.amplitude, static_cast<double>(between) / 2 / 65536, kMostBits / 2));
-    }
-    if (site.horizon > 0) {
-      refuse(
-          fmt::format("'{}' is what the loss reads, and has a horizon of {}, expected 0, because it changes no loss "
-                      "but its own; leave the horizon out",
-                      settings.value, site.horizon));
-    }
-    // A difference reaches twice what is between the members. Where all are clipped, they say nothing of any channel.
-    if (2 * between > egg_draw_limit(site.draws)) {
-      refuse(
-          fmt::format("{} draws with an amplitude of {} differ by up to {:.3g} bits, and differences of so many are "
-                      "clipped at {:.3g}; use fewer draws, or a smaller amplitude",
-                      site.draws, site.amplitude, static_cast<double>(between) / 32768,
-                      static_cast<double>(egg_draw_limit(site.draws)) / 65536));
-    }
-    constexpr int32_t kErrorBits = 14;  // one of the 15 is for what is not linear
-    shift = std::max(0, shift + egg_log2_up(static_cast<uint32_t>(between)) - kErrorBits);
+    shift = shift_at_loss(site, settings, loss.attr);
   } else if (site.horizon == 0 && ops_behind(view, site.value, false).ops.empty()) {
     refuse(
         fmt::format("'{}' changes no loss of its own token, only later ones through a state, and has no horizon; set "
