@@ -67,8 +67,8 @@ TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {
   const std::string adam = eggroll({"keys", "optimizer", "optimizer=es_adamw"}).out;
   EXPECT_THAT(adam, AllOf(HasSubstr("optimizer=es_adamw   (chosen)"), HasSubstr("optimizer.beta1=")));
 
-  EXPECT_EQ(eggroll({"keys", "train.steps", "train.steps=7"}).out, "train.steps=7\n");
-  EXPECT_EQ(eggroll({"keys", "stop.tokens"}).out, "stop.tokens=null\n    member tokens\n");
+  EXPECT_EQ(eggroll({"keys", "train.steps", "train.steps=7"}).out, "train.steps=7\n    at least 1\n");
+  EXPECT_EQ(eggroll({"keys", "stop.tokens"}).out, "stop.tokens=null\n    member tokens (at least 1)\n");
   // A comment goes on in the next lines, and is wrapped.
   EXPECT_THAT(
       eggroll({"keys", "eval.warmup"}).out,
@@ -110,7 +110,7 @@ TEST_F(CliTest, KeysJoinsTheCommentsOfAKey) {
                             "optimizer.schedule.kind=cosine\n    above the key\n"
                             "optimizer.schedule.both\n    of both\n"
                             "optimizer.schedule.both.a=1\noptimizer.schedule.both.b=2\n"
-                            "optimizer.average=null\n    at the end of the file\n"));
+                            "optimizer.average=null\n    at the end of the file (0.5 to 0.99999)\n"));
 }
 
 }  // namespace

@@ -59,10 +59,11 @@ TEST_F(JsonTest, KeysHaveTheirValuesAndComments) {
   EXPECT_THAT(entry(options, "option", "es_sgd").at("summary").get<std::string>(), HasSubstr("Momentum on the vote"));
   EXPECT_TRUE(entry(group.at("keys"), "key", "optimizer.beta1").at("value").is_number_float());
   EXPECT_EQ(document({"keys", "train.steps", "train.steps=7"}).dump(),
-            R"({"groups":[],"keys":[{"key":"train.steps","value":7,"comment":null}]})");
+            R"({"groups":[],"keys":[{"key":"train.steps","value":7,"comment":null,"limits":"at least 1"}]})");
   const ordered_json tokens = document({"keys", "stop.tokens"}).at("keys")[0];
   EXPECT_EQ(tokens.at("value"), nullptr);
   EXPECT_EQ(tokens.at("comment"), "member tokens");
+  EXPECT_EQ(tokens.at("limits"), "at least 1");
 
   const ordered_json all = document({"keys"});
   EXPECT_EQ(entry(entry(all.at("groups"), "group", "optimizer").at("options"), "option", "sign_es").at("chosen"), true);

@@ -107,10 +107,15 @@ void print_indented(const std::string& text) {
   fmt::print("{:{}}{}\n", "", kIndent, wrapped(text, width, kIndent));
 }
 
-// What is said of a key: the comment, and the limits of the host's own.
-std::string said_of(const std::string& path, const std::string& comment) {
+// The limits of one of the host's own numbers; "" of any other key.
+std::string limits_of(const std::string& path) {
   const HostSetting* setting = find_host_setting(path);
-  const std::string limits = setting == nullptr ? "" : limits_text(*setting);
+  return setting == nullptr ? "" : limits_text(*setting);
+}
+
+// The comment of a key and its limits.
+std::string said_of(const std::string& path, const std::string& comment) {
+  const std::string limits = limits_of(path);
   if (limits.empty()) return comment;
   return comment.empty() ? limits : fmt::format("{} ({})", comment, limits);
 }
@@ -133,8 +138,10 @@ void add_keys(const std::string& path, const ConfigNode& node, Comments& comment
     for (const auto& [key, value] : node.map()) add_keys(join_path(path, key), value, comments, keys);
     return;
   }
-  keys.push_back(
-      {{"key", path}, {"value", to_json(node)}, {"comment", or_null(said_of(path, comments.at(node.source())))}});
+  keys.push_back({{"key", path},
+                  {"value", to_json(node)},
+                  {"comment", or_null(comments.at(node.source()))},
+                  {"limits", or_null(limits_of(path))}});
 }
 
 void add_paths(const std::string& path, const ConfigNode& node, std::vector<std::string>& paths) {
