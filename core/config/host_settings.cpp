@@ -49,7 +49,7 @@ constexpr HostSetting kSettings[] = {
     {"noise.table_log2", InHash::kYes, from(12, 30)},
     {"fitness.alpha", InHash::kYes, between(0.001, 127.0)},
     {"fitness.clip", InHash::kYes, between(0.1, 100.0)},
-    {"optimizer.average", InHash::kYes, between(0.5, 0.99999), "null"},
+    {"optimizer.average", InHash::kYes, between(0.5, 0.99999)},
     {"dataset.take", InHash::kUnlessAbsent, {}, "null"},
     {"dataset.test_path", InHash::kNo},
 

@@ -214,7 +214,9 @@ std::optional<Phases> update_rate_of(const RunRecord& record, const RunMetrics& 
 std::optional<double> metric_of(const RunRecord& record, const RunMetrics& metrics, const std::string& metric) {
   if (!has_ended_well(record)) return std::nullopt;
   if (const RunNumber* number = find(metric)) return number->of(record, metrics);
-  return metric.starts_with(metric::kHookPrefix) ? metrics.hook_number(metric) : metrics.late_mean_of_scalar(metric);
+  if (metric.starts_with(metric::kHookPrefix)) return metrics.hook_number(metric);
+  const std::optional<double> of_scalar = metrics.late_mean_of_scalar(metric);
+  return of_scalar ? of_scalar : metrics.late_mean(metric);
 }
 
 }  // namespace eggroll

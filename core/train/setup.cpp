@@ -87,7 +87,7 @@ Learner::Learner(const ConfigNode& config, const Registry& registry) {
       open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, kOptimizerHostKeys, plugins);
   program = std::make_unique<Program>(model->program());
   read_section(config, "optimizer", [&](Settings& s) {
-    average = HostSection(s, "optimizer").real_or_none("average");
+    if (config.find("optimizer.average") != nullptr) average = HostSection(s, "optimizer").real_or_none("average");
     rule = average ? rule_with_average(optimizer->rule(), optimizer->who()) : std::make_unique<Rule>(optimizer->rule());
   });
   read_section(config, "train", [&](Settings&) { require_context(train, *program); });
