@@ -1,6 +1,6 @@
-# What `cmake --install` puts where: the command, its plugins (eggroll_add_plugin installs each), configurations,
-# what `eggroll new` copies, the Python module, the manual page and completions for shells (component runtime), and the CMake package that
-# builds plugins outside the tree (sdk), which needs no other one. CPack's package has both, and what it takes to run on a
+# What `cmake --install` puts where: the command, its plugins (eggroll_add_plugin installs each), configurations, what
+# `eggroll new` copies, the Python module, the manual page and completions for shells (component runtime), and the CMake
+# package that builds plugins outside the tree (sdk), which needs no other one. CPack's package has both, and what it takes to run on a
 # machine that has none of our libraries (package).
 
 include(CMakePackageConfigHelpers)

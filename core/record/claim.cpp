@@ -162,7 +162,10 @@ Claim claim_from_json(const ordered_json& json, const std::string& what) {
     for (const auto& [axis, value] : where.items()) claim.where.emplace_back(axis, axes.axis_value(axis.c_str()));
   }
   if (reader.has("metric"))
-    claim.metric = reader.text("metric", "bits, tokens_per_second, wall_seconds, update_rate or a metric's key");
+    claim.metric =
+        reader.text("metric",
+                    "the key of a number, as bits, best, wall_seconds or tokens_per_second, hook.NAME, or a key of "
+                    "metrics.jsonl");
   if (reader.has("compare") + reader.has("slope") + reader.has("share") != 1) {
     throw Error(fmt::format("{} has none or several of compare, slope and share, expected exactly one", what));
   }

@@ -193,7 +193,7 @@ std::vector<ComparedNumber> compared_in(const Pairs& pairs) {
     }
   }
   for (const std::string& name : of_hooks) {
-    add(name, name, NumberUnit::kBits, [&name](const CollectedRun& run) { return metric_of(run, name); });
+    add(name, name, NumberUnit::kBits, [&name](const CollectedRun& run) { return run.metrics.hook_number(name); });
   }
   return numbers;
 }

@@ -10,8 +10,8 @@
 
 namespace eggroll {
 
-// A row a run: its name and numbers (record/run_numbers.h), then "hook.NAME" of every number of a hook, "axis.NAME" of every axis and
-// "config.KEY" of every key of the configuration that varies.
+// A row a run: its name and numbers (record/run_numbers.h), then "hook.NAME" of every number of a hook, "axis.NAME" of
+// every axis and "config.KEY" of every key of the configuration that varies.
 std::string runs_csv(const Collection& collection, const std::vector<Study>& studies);
 
 // A row an evaluation of the unperturbed model.

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -208,6 +206,21 @@ std::string seeds_to_decide(const Mean& difference) {
                      *seeds);
 }
 
+// Whether the limits of a key leave smaller, or larger, values than this one. Plugins' limits are not known here.
+bool leaves_others_in(const RunRecord& record, const std::string& key, double value, bool smaller) {
+  const HostSetting* known = find_host_setting(key);
+  if (known == nullptr) return true;
+  // The population is a multiple of the members of a stream.
+  const char* other = key == "train.population" && smaller            ? "/train/members_per_stream"
+                      : key == "train.members_per_stream" && !smaller ? "/train/population"
+                                                                      : nullptr;
+  if (other != nullptr) {
+    const nlohmann::ordered_json::json_pointer place(other);
+    if (record.config.contains(place) && record.config.at(place) == value) return false;
+  }
+  return leaves_others(*known, value, smaller);
+}
+
 }  // namespace
 
 void add_failures(Draft& draft, const Study& study) {
@@ -275,8 +288,8 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
                                        [](const std::string& text) { return real_of(text).has_value(); });
       const bool smallest = value == axis.values.front();
       if (!numbers || (!smallest && value != axis.values.back())) continue;
-      const HostSetting* known = find_host_setting(axis.name);  // plugins' limits are not known here
-      if (known != nullptr && !leaves_others(*known, *real_of(value), smallest)) continue;
+      if (!leaves_others_in(best.configuration.runs.front()->run->record, axis.name, *real_of(value), smallest))
+        continue;
       items.emplace_back(
           fmt::format("The best value of {} is {}, the {} that was tried; {} values may be better.", axis.name, value,
                       smallest ? "smallest" : "largest", smallest ? "smaller" : "larger"),

@@ -31,7 +31,7 @@ std::string absolute_path(const std::string& text);
 // The same with absolute paths of data and of folders with plugins.
 ConfigNode with_absolute_paths(ConfigNode config);
 
-// sha256 of the resolved configuration without kOutsideHash. Its paths must be absolute.
+// sha256 of what config/host_settings.h leaves in of the resolved configuration. Its paths must be absolute.
 std::string run_hash(const ConfigNode& config);
 
 // The hash that the files in the run's folder carry. The caller compares the data.

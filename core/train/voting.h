@@ -11,8 +11,7 @@
 
 namespace eggroll {
 
-// A group has whole streams; docs/semantics.md says how shares become
-// streams.
+// A group has whole streams; docs/semantics.md says how shares become streams.
 struct Voting {
   std::vector<egg_voters> voters;
   std::vector<uint32_t> group_streams;

@@ -31,7 +31,7 @@ def report(path, sentence):
 
 
 presets = json.loads((arguments.source / "CMakePresets.json").read_text())
-names = {preset["name"] for kind in ("configurePresets", "buildPresets", "workflowPresets") for preset in presets.get(kind, [])}
+names = {preset["name"] for kind, listed in presets.items() if kind.endswith("Presets") for preset in listed}
 
 
 def check_command(path, command):

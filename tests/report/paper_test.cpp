@@ -263,6 +263,10 @@ TEST_F(LimitsTest, ValuesThatTheConfigurationRefusesAreNoQuestion) {
   EXPECT_THAT(questions_of("fitness.clip", {"1", "2"}), smaller);
   // What plugins read, the report does not know.
   EXPECT_THAT(questions_of("model.width", {"1", "2"}), smaller);
+  // The population is a multiple of the members of a stream.
+  all_keys_["train"]["members_per_stream"] = 6;
+  EXPECT_THAT(questions_of("train.population", {"18", "36"}), smaller);
+  EXPECT_THAT(questions_of("train.population", {"6", "36"}), Not(smaller));
 }
 
 TEST_F(PaperTest, TablesForLatexAreEscaped) {

@@ -1,4 +1,4 @@
-// The list of the host's own settings: no key of configs/config.yaml is missing, and a later key changes no run's hash.
+// The list of the host's own settings: no key of configs/config.yaml is missing, and what a run's hash leaves out.
 #include "config/host_settings.h"
 
 #include <gmock/gmock.h>

@@ -146,7 +146,9 @@ int stopped_by_signal() {
   return 128 + stop_signal.load();
 }
 
-static int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
+namespace {
+
+int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
   require_no_launcher("a sweep");
   const ConfigSearch search = config_search(host);
   require_one_value_each(search, overrides, kAsAxis);
@@ -186,6 +188,8 @@ static int sweep_command(const HostOptions& host, const Overrides& overrides, co
   print_best(sweep);
   return 0;
 }
+
+}  // namespace
 
 void commands::declare_sweep(CommandLine& line) {
   static Overrides overrides;

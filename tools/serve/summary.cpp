@@ -1,7 +1,6 @@
 #include "serve/summary.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 

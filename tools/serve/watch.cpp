@@ -45,6 +45,7 @@ ordered_json summary_of_unreadable(const SeenRun& run) {
                   {"baselines", ordered_json::object()},
                   {"wall_seconds", nullptr},
                   {"why", run.unreadable}});
+  if (run.metrics.lines == 0) summary["steps"] = nullptr;
   return summary;
 }
 
