@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "eggroll/ops.h"
 #include "experiment/check_points.h"
 #include "experiment/outcome.h"
@@ -106,6 +109,33 @@ TEST_F(SweepTest, AnAxisOutsideTheHashMakesPointsOfItsOwn) {
   write_sweep(sweep);
   const Sweep again = compose_grid(grid, {"backend=reference"});
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again.points[i].folder, sweep.points[i].folder);
+}
+
+// As where a point's data have moved, so that its hash is another today.
+TEST_F(SweepTest, PointsOfOtherHashesAreFoundByTheirFolders) {
+  const std::string grid = "{product: [\"train.population=64,128\", \"backend.threads=1,2\"]}";
+  Sweep sweep = compose_grid(grid);
+  write_sweep(sweep);
+  std::string lines;
+  std::istringstream written(read_file(sweep.folder / "points.jsonl"));
+  for (std::string line; std::getline(written, line);) {
+    nlohmann::ordered_json point = nlohmann::ordered_json::parse(line);
+    point.erase("crc");
+    std::string hash = point.at("hash");
+    std::reverse(hash.begin(), hash.end());
+    point["hash"] = hash;
+    lines += sealed_line(point) + "\n";
+  }
+  for (const SweepPoint& point : sweep.points) {
+    std::filesystem::create_directories(sweep.folder_of(point).path);
+    write_point(sweep, point);
+  }
+  write_plainly(sweep.folder / "points.jsonl", lines);
+  for (const char* setting : {"monitor.every=0", "checkpoint.every=7"}) {
+    const Sweep again = compose_grid(grid, {setting});
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again.points[i].folder, sweep.points[i].folder) << setting;
+    EXPECT_EQ(again.left_behind, 0U);
+  }
 }
 
 TEST_F(SweepTest, ALineThatAPowerCutLeftIsWrittenAgain) {
