@@ -1,6 +1,6 @@
 // The host's own settings, each once: the numbers that readers accept, what stands for a key that is not there, and
-// whether a run's hash has the key. Of groups whose options have code of their own (datasets,
-// plugins) it has what the host itself reads, and what a run's hash leaves out.
+// whether a run's hash has the key. Of groups whose options have code of their own (datasets, plugins) it has what the
+// host itself reads, and what a run's hash leaves out.
 #ifndef EGGROLL_CONFIG_HOST_SETTINGS_H
 #define EGGROLL_CONFIG_HOST_SETTINGS_H
 

@@ -9,6 +9,7 @@
 #include "config/tree.h"
 #include "eggroll/error.h"
 #include "eggroll/plugin.h"
+#include "eggroll/settings.h"
 
 namespace eggroll {
 
@@ -28,6 +29,17 @@ class SettingsBlock {
   // path in the sentence and as the key. Example: "configs/model/gru.yaml:3: model.width is -5, ...". If the key does
   // not exist, the place is that of the value that would hold it. An error that names no key stays as it is.
   Error located(const Error& error) const;
+
+  // Returns body(Settings&). An error is located().
+  template <class Body>
+  auto read(Body&& body) const {
+    try {
+      Settings settings(view());
+      return body(settings);
+    } catch (const Error& error) {
+      throw located(error);
+    }
+  }
 
  private:
   void flatten(const ConfigNode& node, const std::string& key);

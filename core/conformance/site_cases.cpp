@@ -11,6 +11,7 @@
 #include "conformance/random_program.h"
 #include "conformance/session_parts.h"
 #include "conformance/tables.h"
+#include "data/streams.h"
 #include "eggroll/draws.h"
 #include "eggroll/sites.h"
 #include "eggroll/spec.h"
@@ -153,31 +154,20 @@ struct SiteRun {
 };
 
 // The tokens of a step: some without a target, some that reset the state, some that read no row.
-class DrawnBatch {
- public:
-  DrawnBatch(const SiteRun& test, Draws& draws) : streams_(test.streams), tokens_(test.tokens) {
-    const egg_program& view = test.program.view();
-    const auto vocab = static_cast<uint32_t>(view.vocab);
-    for (uint32_t i = 0; i < streams_ * tokens_; ++i) {
-      inputs_.push_back(draws.below(vocab));
-      targets_.push_back(draws.one_in(5) ? EGG_NO_TARGET : draws.below(vocab));
-      resets_.push_back(draws.one_in(7) ? 1 : 0);
-      for (uint32_t k = 0; k < view.index_count; ++k) {
-        rows_.push_back(draws.one_in(6) ? EGG_NO_ROW : draws.below(static_cast<uint32_t>(view.indices[k].rows)));
-      }
+BatchBuffer draw_batch(const SiteRun& test, Draws& draws) {
+  const egg_program& view = test.program.view();
+  const auto vocab = static_cast<uint32_t>(view.vocab);
+  BatchBuffer batch{test.streams, test.tokens, {}, {}, {}, view.index_count, {}};
+  for (uint32_t i = 0; i < test.streams * test.tokens; ++i) {
+    batch.inputs.push_back(draws.below(vocab));
+    batch.targets.push_back(draws.one_in(5) ? EGG_NO_TARGET : draws.below(vocab));
+    batch.resets.push_back(draws.one_in(7) ? 1 : 0);
+    for (uint32_t k = 0; k < view.index_count; ++k) {
+      batch.rows.push_back(draws.one_in(6) ? EGG_NO_ROW : draws.below(static_cast<uint32_t>(view.indices[k].rows)));
     }
   }
-
-  egg_batch view() const { return {streams_, tokens_, inputs_.data(), targets_.data(), resets_.data(), rows_.data()}; }
-
- private:
-  uint32_t streams_;
-  uint32_t tokens_;
-  std::vector<uint32_t> inputs_;
-  std::vector<uint32_t> targets_;
-  std::vector<uint8_t> resets_;
-  std::vector<uint32_t> rows_;
-};
+  return batch;
+}
 
 void append_weights(SessionParts& session, const SiteRun& test, Transcript& transcript) {
   const egg_program& view = test.program.view();
@@ -218,7 +208,7 @@ Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws,
   }
   Transcript transcript;
   for (uint32_t step = 0; step < kStepsOfCase; ++step) {
-    const DrawnBatch drawn(test, draws);
+    const BatchBuffer drawn = draw_batch(test, draws);
     const egg_batch batch = drawn.view();
     Array<int64_t> losses(members);
     std::vector<egg_site_sums> sums(test.sites.size());

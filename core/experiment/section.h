@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "config/settings_block.h"
-#include "eggroll/error.h"
-#include "eggroll/settings.h"
 
 namespace eggroll {
 
@@ -18,12 +16,7 @@ auto read_section(const ConfigNode& config, const std::string& section, const st
                   const std::vector<std::string>& nested, Body&& body) {
   const SettingsBlock block(config, section, nested);
   require_only(config.at(section), keys);
-  try {
-    Settings settings(block.view());
-    return body(settings);
-  } catch (const Error& error) {
-    throw block.located(error);
-  }
+  return block.read(body);
 }
 
 }  // namespace eggroll

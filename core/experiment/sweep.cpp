@@ -354,9 +354,7 @@ std::optional<PointFile> read_point(const fs::path& folder) {
   const std::string cure = "run its sweep again";
   const ordered_json about = read_json(run.point(), cure);
   if (const Seal seal = seal_of(about); seal != Seal::kWhole) {
-    throw Error(fmt::format("{} is damaged: {}; {}", run.point().string(),
-                            seal == Seal::kAbsent ? "it lacks its sha256" : "its sha256 is not that of its contents",
-                            cure));
+    throw Error(fmt::format("{} is damaged: {}; {}", run.point().string(), fault_of(seal), cure));
   }
   return read_members(run.point().string(), cure, [&] {
     return PointFile{sweep_from_json(about.at("sweep")), about.at("overrides").get<std::vector<std::string>>()};

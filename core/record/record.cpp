@@ -335,8 +335,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   }
   if (const Seal seal = seal_of(json); seal != Seal::kWhole) {
     throw Error(fmt::format("{} is damaged or was changed: {}; restore it from a copy or run its configuration again",
-                            what,
-                            seal == Seal::kAbsent ? "it lacks its sha256" : "its sha256 is not that of its contents"));
+                            what, fault_of(seal)));
   }
   RunRecord record;
   record.name = json.at("name");

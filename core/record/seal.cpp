@@ -47,6 +47,10 @@ Seal seal_of(ordered_json object) {
   return digest == sha256_hex(text_of(object)) ? Seal::kWhole : Seal::kBroken;
 }
 
+const char* fault_of(Seal seal) {
+  return seal == Seal::kAbsent ? "it lacks its sha256" : "its sha256 is not that of its contents";
+}
+
 std::string sealed_text(std::string_view text) { return fmt::format("{}{}\n{}", kFirstLine, sha256_hex(text), text); }
 
 Seal seal_of_text(std::string_view text) {

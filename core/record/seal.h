@@ -22,6 +22,8 @@ enum class Seal {
 // The object with "sha256" as its last member: of all others, as JSON without blanks. Blanks in the file do not matter.
 nlohmann::ordered_json sealed(nlohmann::ordered_json object);
 Seal seal_of(nlohmann::ordered_json object);
+// What is wrong with the seal of an object, for a sentence that names the file.
+const char* fault_of(Seal seal);
 
 // The same for text whose lines may begin with '#' as a comment: the first line holds the sha256. A user who edits the
 // text on purpose removes that line.

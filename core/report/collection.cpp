@@ -160,9 +160,7 @@ CollectedSweep read_sweep(const fs::path& file) {
   const std::string cure = "run `eggroll sweep` again or restore it from a copy";
   const ordered_json json = read_json(file, cure);
   if (const Seal seal = seal_of(json); seal != Seal::kWhole) {
-    throw Error(fmt::format("{} is damaged: {}; {}", file.string(),
-                            seal == Seal::kAbsent ? "it lacks its sha256" : "its sha256 is not that of its contents",
-                            cure));
+    throw Error(fmt::format("{} is damaged: {}; {}", file.string(), fault_of(seal), cure));
   }
   return read_members(file.string(), cure, [&] { return sweep_of(json, file); });
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
@@ -33,17 +34,12 @@ ordered_json hashed_keys(ordered_json config) {
   if (init != config.end() && init->is_object() && init->value("from", ordered_json()).is_null()) config.erase(init);
   for (const HostSetting& setting : host_settings()) {
     if (setting.in_hash == InHash::kYes) continue;
-    ordered_json* map = &config;
-    std::string_view key = setting.key;
-    for (size_t dot = key.find('.'); map != nullptr && dot != key.npos; dot = key.find('.')) {
-      const auto found = map->find(key.substr(0, dot));
-      map = found != map->end() && found->is_object() ? &*found : nullptr;
-      key.remove_prefix(dot + 1);
-    }
-    const auto value = map == nullptr ? ordered_json::iterator() : map->find(key);
-    if (map == nullptr || value == map->end()) continue;
-    const bool is_left_out = setting.in_hash == InHash::kNo || *value == ordered_json::parse(setting.absent);
-    if (is_left_out) map->erase(value);
+    std::string path = "/" + std::string(setting.key);
+    std::replace(path.begin(), path.end(), '.', '/');
+    const ordered_json::json_pointer place(path);
+    if (!config.contains(place)) continue;
+    const bool is_left_out = setting.in_hash == InHash::kNo || config.at(place) == ordered_json::parse(setting.absent);
+    if (is_left_out) config.at(place.parent_pointer()).erase(place.back());
   }
   return config;
 }

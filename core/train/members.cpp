@@ -87,7 +87,7 @@ uint64_t Members::bytes_per_step() const {
   return *std::max_element(sizes_.begin(), sizes_.end()) + site_parts_.bytes_per_step();
 }
 
-const Scores& Members::score(uint64_t step, const StepMessage& word) {
+const Scores& Members::score(uint64_t step, const StepMessage& message) {
   if (step >= filled_end_) end_filling();
   if (filled(step).step != step) {
     fill(step);
@@ -99,9 +99,10 @@ const Scores& Members::score(uint64_t step, const StepMessage& word) {
   scores_.gather_seconds = 0.0;
   scores_.loss = 0;
   scores_.scored = {};
-  scores_.words.clear();
+  scores_.messages.clear();
   const Scored& scored = filled(step).scored;
-  const Header own{loss, scored.tokens, scored.units, word.weights, word.seconds, word.wants_end ? uint64_t{1} : 0};
+  const Header own{
+      loss, scored.tokens, scored.units, message.weights, message.seconds, message.wants_end ? uint64_t{1} : 0};
   if (processes_.alone()) {
     add(own);
     setup_.fitness.of_differences(d_, scores_.fitness, &threads_);
@@ -200,7 +201,7 @@ void Members::add(const Header& header) {
   scores_.loss += header.loss;
   scores_.scored.tokens += header.tokens;
   scores_.scored.units += header.units;
-  scores_.words.push_back({header.seconds, header.weights, header.wants_end != 0});
+  scores_.messages.push_back({header.seconds, header.weights, header.wants_end != 0});
 }
 
 void Members::gather(const Header& header) {

@@ -30,12 +30,12 @@ struct StepMessage {
 
 // What all processes know of a step once its losses are gathered.
 struct Scores {
-  std::vector<int8_t> fitness;     // (pairs)
-  int64_t loss = 0;                // of all members, Q16 bits
-  Scored scored;                   // in the step's streams; each is read by members_per_stream members
-  double forward_seconds = 0.0;    // this process's
-  double gather_seconds = 0.0;     // this process's wait for the others
-  std::vector<StepMessage> words;  // by process
+  std::vector<int8_t> fitness;        // (pairs)
+  int64_t loss = 0;                   // of all members, Q16 bits
+  Scored scored;                      // in the step's streams; each is read by members_per_stream members
+  double forward_seconds = 0.0;       // this process's
+  double gather_seconds = 0.0;        // this process's wait for the others
+  std::vector<StepMessage> messages;  // by process
   std::vector<egg_site_sums> sites;
 };
 
@@ -55,7 +55,7 @@ class Members {
   Members(const Setup& setup, BackendSession& session, Processes& processes);
 
   // Shared. The losses of a step's members, and what they are worth. Valid until the next call.
-  const Scores& score(uint64_t step, const StepMessage& word);
+  const Scores& score(uint64_t step, const StepMessage& message);
   // What the evaluation of a step will be given, where that is one call and its batch is there.
   std::optional<egg_evaluate> known_call(uint64_t step) const;
   // What all members read in a step, for its update.

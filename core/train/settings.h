@@ -102,13 +102,7 @@ extern const std::vector<std::string> kOptimizerHostKeys;
 // Reads a section with its file and line in any error: body(Settings&) returns what was read.
 template <class Body>
 auto read_section(const ConfigNode& config, const std::string& section, Body&& body) {
-  const SettingsBlock block(config, section);
-  try {
-    Settings settings(block.view());
-    return body(settings);
-  } catch (const Error& error) {
-    throw block.located(error);
-  }
+  return SettingsBlock(config, section).read(body);
 }
 
 }  // namespace eggroll

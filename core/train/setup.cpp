@@ -38,15 +38,12 @@ template <class Instance>
 std::unique_ptr<Instance> open_plugin_of(const ConfigNode& config, const std::string& section, egg_kind kind,
                                          const Registry& registry, const std::vector<std::string>& host_keys,
                                          std::vector<ChosenPlugin>& chosen) {
-  const SettingsBlock whole(config, section);
-  try {
-    const std::string name = Settings(whole.view()).text("name");
+  return read_section(config, section, [&](Settings& s) {
+    const std::string name = s.text("name");
     const SettingsBlock own(config, section, host_keys);
     chosen.push_back(registry.choose(kind, name));
     return std::make_unique<Instance>(chosen.back(), *own.view());
-  } catch (const Error& error) {
-    throw whole.located(error);
-  }
+  });
 }
 
 // Part of a folder's name.

@@ -212,14 +212,14 @@ class TrainingLoop {
   bool stopped() const { return run_.processes.alone() ? signalled() : one_was_signalled_; }
 
   const Scores& score() {
-    StepMessage word{run_.seconds_before + seconds_since(began_), 0, signalled()};
+    StepMessage message{run_.seconds_before + seconds_since(began_), 0, signalled()};
     if (!run_.processes.alone() && run_.step % run_.setup.processes.checksum_every == 0) {
-      word.weights = weights_checksum(run_.session, *run_.learner.program);
+      message.weights = weights_checksum(run_.session, *run_.learner.program);
     }
-    const Scores& scores = run_.members.score(run_.step, word);
-    seconds_ = scores.words[0].seconds;
+    const Scores& scores = run_.members.score(run_.step, message);
+    seconds_ = scores.messages[0].seconds;
     std::vector<uint64_t> checksums;
-    for (const StepMessage& each : scores.words) {
+    for (const StepMessage& each : scores.messages) {
       one_was_signalled_ = one_was_signalled_ || each.wants_end;
       checksums.push_back(each.weights);
     }
