@@ -11,7 +11,7 @@
 #include "eggroll/error.h"
 #include "eggroll/program_builder.h"
 #include "eggroll/rule_builder.h"
-#include "noise/initial_weights.h"
+#include "program/initial_weights.h"
 #include "program/program.h"
 #include "program/rule.h"
 

@@ -1,7 +1,7 @@
 #include "monitor/monitor.h"
 
 #include "monitor/verdicts.h"
-#include "noise/initial_weights.h"
+#include "program/initial_weights.h"
 #include "program/op_info.h"
 
 namespace eggroll {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "config/host_settings.h"
-#include "noise/initial_weights.h"
-#include "noise/noise_settings.h"
+#include "program/initial_weights.h"
+#include "train/noise_settings.h"
 #include "program/average.h"
 #include "train/voting.h"
 

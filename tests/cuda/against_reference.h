@@ -12,7 +12,7 @@
 #include "eggroll/noise.h"
 #include "gpu_test.h"
 #include "learner.h"
-#include "noise/initial_weights.h"
+#include "program/initial_weights.h"
 
 namespace eggroll::cuda {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu_test.h"
-#include "noise/initial_weights.h"
+#include "program/initial_weights.h"
 #include "session.h"
 #include "support/host.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "against_reference.h"
-#include "noise/initial_weights.h"
+#include "program/initial_weights.h"
 #include "session.h"
 #include "support/host.h"
 

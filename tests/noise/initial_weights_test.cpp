@@ -1,5 +1,5 @@
 // Properties of initial_weights beyond its known answers: parameters are independent, values keep their limits.
-#include "noise/initial_weights.h"
+#include "program/initial_weights.h"
 
 #include <gtest/gtest.h>
 

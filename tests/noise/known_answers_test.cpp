@@ -9,7 +9,7 @@
 
 #include "eggroll/noise.h"
 #include "eggroll/noise_source.h"
-#include "noise/initial_weights.h"
+#include "program/initial_weights.h"
 
 namespace eggroll {
 namespace {

@@ -1,5 +1,5 @@
 // The config section `noise`: both shipped files, and every sentence it refuses with.
-#include "noise/noise_settings.h"
+#include "train/noise_settings.h"
 
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>

@@ -1,6 +1,6 @@
 // The config section `noise`.
-#ifndef EGGROLL_NOISE_NOISE_SETTINGS_H
-#define EGGROLL_NOISE_NOISE_SETTINGS_H
+#ifndef EGGROLL_TRAIN_NOISE_SETTINGS_H
+#define EGGROLL_TRAIN_NOISE_SETTINGS_H
 
 #include <cstdint>
 

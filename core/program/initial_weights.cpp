@@ -1,5 +1,5 @@
 // Constant, or round(t * std / 16) for a gaussian noise value t, whose standard deviation is 16.
-#include "noise/initial_weights.h"
+#include "program/initial_weights.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // The weights a run begins with.
-#ifndef EGGROLL_NOISE_INITIAL_WEIGHTS_H
-#define EGGROLL_NOISE_INITIAL_WEIGHTS_H
+#ifndef EGGROLL_PROGRAM_INITIAL_WEIGHTS_H
+#define EGGROLL_PROGRAM_INITIAL_WEIGHTS_H
 
 #include <cstdint>
 #include <vector>

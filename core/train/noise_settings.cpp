@@ -1,5 +1,5 @@
 // The config section `noise`, and what must hold between its keys.
-#include "noise/noise_settings.h"
+#include "train/noise_settings.h"
 
 #include <fmt/format.h>
 
