@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+#include <cstddef>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "plugin/watchdog.h"
@@ -64,75 +67,76 @@ std::string check_identity(const egg_plugin_descriptor& d, PluginFile& file) {
   return {};
 }
 
-class Functions {
- public:
-  template <class Function>
-  Functions& require(const char* name, Function* function) {
-    if (function == nullptr) missing_.push_back(name);
-    return *this;
-  }
-  const std::vector<const char*>& missing() const { return missing_; }
-
- private:
-  std::vector<const char*> missing_;
+// What a plugin must have: its name, and where the pointer to it lies in the descriptor or the interface table.
+struct Part {
+  const char* name;
+  size_t place;
 };
 
-void require_all(Functions& functions, const egg_model_interface& table) {
-  functions.require("program", table.program);
+struct Kind {
+  const char* name;
+  size_t table_size;
+  std::vector<Part> functions;  // of the interface table
+};
+
+// By egg_kind.
+const std::array<Kind, 4>& kinds() {
+#define EGG_PART(table, part) \
+  Part { #part, offsetof(table, part) }
+#define EGG_BACKEND(part) EGG_PART(egg_backend_interface, part)
+#define EGG_PROCESSES(part) EGG_PART(egg_processes_interface, part)
+  static const std::array<Kind, 4> kinds{{
+      {"backend",
+       sizeof(egg_backend_interface),
+       {EGG_BACKEND(supports_op), EGG_BACKEND(supports_rule_op), EGG_BACKEND(supports_site), EGG_BACKEND(session_plan),
+        EGG_BACKEND(session_open), EGG_BACKEND(session_close), EGG_BACKEND(set_weights), EGG_BACKEND(get_weights),
+        EGG_BACKEND(set_slot), EGG_BACKEND(get_slot), EGG_BACKEND(set_states), EGG_BACKEND(get_states),
+        EGG_BACKEND(evaluate), EGG_BACKEND(update), EGG_BACKEND(infer), EGG_BACKEND(get_site_part),
+        EGG_BACKEND(add_site_part)}},
+      {"model", sizeof(egg_model_interface), {EGG_PART(egg_model_interface, program)}},
+      {"optimizer",
+       sizeof(egg_optimizer_interface),
+       {EGG_PART(egg_optimizer_interface, rule), EGG_PART(egg_optimizer_interface, scalars)}},
+      {"processes",
+       sizeof(egg_processes_interface),
+       {EGG_PROCESSES(join), EGG_PROCESSES(gather_begin), EGG_PROCESSES(gather_end), EGG_PROCESSES(collect),
+        EGG_PROCESSES(broadcast), EGG_PROCESSES(leave), EGG_PROCESSES(abort)}},
+  }};
+  return kinds;
 }
 
-void require_all(Functions& functions, const egg_optimizer_interface& table) {
-  functions.require("rule", table.rule).require("scalars", table.scalars);
+// Appends the parts that are null.
+void find_missing(const void* memory, std::span<const Part> parts, std::vector<const char*>& missing) {
+  for (const Part& part : parts) {
+    const void* pointer = nullptr;
+    std::memcpy(&pointer, static_cast<const char*>(memory) + part.place, sizeof(pointer));
+    if (pointer == nullptr) missing.push_back(part.name);
+  }
 }
 
-void require_all(Functions& functions, const egg_backend_interface& table) {
-  functions.require("supports_op", table.supports_op)
-      .require("supports_rule_op", table.supports_rule_op)
-      .require("supports_site", table.supports_site)
-      .require("session_plan", table.session_plan)
-      .require("session_open", table.session_open)
-      .require("session_close", table.session_close)
-      .require("set_weights", table.set_weights)
-      .require("get_weights", table.get_weights)
-      .require("set_slot", table.set_slot)
-      .require("get_slot", table.get_slot)
-      .require("set_states", table.set_states)
-      .require("get_states", table.get_states)
-      .require("evaluate", table.evaluate)
-      .require("update", table.update)
-      .require("infer", table.infer)
-      .require("get_site_part", table.get_site_part)
-      .require("add_site_part", table.add_site_part);
-}
-
-void require_all(Functions& functions, const egg_processes_interface& table) {
-  functions.require("join", table.join)
-      .require("gather_begin", table.gather_begin)
-      .require("gather_end", table.gather_end)
-      .require("collect", table.collect)
-      .require("broadcast", table.broadcast)
-      .require("leave", table.leave)
-      .require("abort", table.abort);
-}
-
-template <class Table>
 std::string check_functions(const egg_plugin_descriptor& d, const PluginFile& file) {
-  Functions functions;
-  functions.require("probe", d.probe).require("open", d.open).require("close", d.close);
-  functions.require("interface_table", d.interface_table);
+  static const std::array<Part, 4> own{{EGG_PART(egg_plugin_descriptor, probe), EGG_PART(egg_plugin_descriptor, open),
+                                        EGG_PART(egg_plugin_descriptor, close),
+                                        EGG_PART(egg_plugin_descriptor, interface_table)}};
+  const Kind& kind = kinds()[static_cast<size_t>(*file.kind)];
+  std::vector<const char*> missing;
+  find_missing(&d, own, missing);
   if (d.interface_table != nullptr) {
     uint32_t size = 0;
     std::memcpy(&size, d.interface_table, sizeof(size));
-    if (size != sizeof(Table)) {
+    if (size != kind.table_size) {
       return fmt::format("{} has an interface table of {} bytes, but that of ABI {} has {}; {}", file.who(), size,
-                         file.abi, sizeof(Table), kRebuild);
+                         file.abi, kind.table_size, kRebuild);
     }
-    require_all(functions, *static_cast<const Table*>(d.interface_table));
+    find_missing(d.interface_table, kind.functions, missing);
   }
-  if (functions.missing().empty()) return {};
+  if (missing.empty()) return {};
   return fmt::format("{} lacks parts that a plugin must have: {}; fix the plugin", file.who(),
-                     fmt::join(functions.missing(), ", "));
+                     fmt::join(missing, ", "));
 }
+#undef EGG_PROCESSES
+#undef EGG_BACKEND
+#undef EGG_PART
 
 }  // namespace
 
@@ -149,17 +153,8 @@ const char* verdict_name(Verdict verdict) {
 }
 
 const char* kind_name(egg_kind kind) {
-  switch (kind) {
-    case EGG_KIND_BACKEND:
-      return "backend";
-    case EGG_KIND_MODEL:
-      return "model";
-    case EGG_KIND_OPTIMIZER:
-      return "optimizer";
-    case EGG_KIND_PROCESSES:
-      return "processes";
-  }
-  return "";
+  const auto index = static_cast<size_t>(kind);
+  return index < kinds().size() ? kinds()[index].name : "";
 }
 
 bool is_plugin_name(const std::string& name) {
@@ -177,22 +172,7 @@ std::string check_descriptor(const void* symbol, PluginFile& file) {
   if (!reason.empty()) return reason;
   const auto& descriptor = *static_cast<const egg_plugin_descriptor*>(symbol);
   reason = check_identity(descriptor, file);
-  if (!reason.empty()) return reason;
-  switch (*file.kind) {
-    case EGG_KIND_BACKEND:
-      reason = check_functions<egg_backend_interface>(descriptor, file);
-      break;
-    case EGG_KIND_MODEL:
-      reason = check_functions<egg_model_interface>(descriptor, file);
-      break;
-    case EGG_KIND_OPTIMIZER:
-      reason = check_functions<egg_optimizer_interface>(descriptor, file);
-      break;
-    case EGG_KIND_PROCESSES:
-      reason = check_functions<egg_processes_interface>(descriptor, file);
-      break;
-  }
-  return reason;
+  return reason.empty() ? check_functions(descriptor, file) : reason;
 }
 
 }  // namespace eggroll

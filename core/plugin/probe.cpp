@@ -30,6 +30,9 @@
 #include "system/process.h"
 
 namespace eggroll {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PluginFile, name, version, build, abi, spec_hash, verdict, score, reason)
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -68,15 +71,8 @@ void probe_here(PluginFile& file, std::chrono::milliseconds limit) {
 
 // What the child knows of a file: once it is loaded, and once it is judged.
 std::string text_of(const PluginFile& file) {
-  const nlohmann::json text = {{"kind", file.kind ? nlohmann::json(*file.kind) : nlohmann::json()},
-                               {"name", file.name},
-                               {"version", file.version},
-                               {"build", file.build},
-                               {"abi", file.abi},
-                               {"spec_hash", file.spec_hash},
-                               {"verdict", file.verdict},
-                               {"score", file.score},
-                               {"reason", file.reason}};
+  nlohmann::json text = file;
+  if (file.kind) text["kind"] = *file.kind;
   return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -84,15 +80,8 @@ std::string text_of(const PluginFile& file) {
 bool take(std::string_view text, PluginFile& file) try {
   const nlohmann::json from = nlohmann::json::parse(text);
   PluginFile taken = file;
-  if (!from.at("kind").is_null()) taken.kind = from.at("kind").get<egg_kind>();
-  from.at("name").get_to(taken.name);
-  from.at("version").get_to(taken.version);
-  from.at("build").get_to(taken.build);
-  from.at("abi").get_to(taken.abi);
-  from.at("spec_hash").get_to(taken.spec_hash);
-  from.at("verdict").get_to(taken.verdict);
-  from.at("score").get_to(taken.score);
-  from.at("reason").get_to(taken.reason);
+  from.get_to(taken);
+  if (from.contains("kind")) taken.kind = from["kind"].get<egg_kind>();
   file = std::move(taken);
   return true;
 } catch (const nlohmann::json::exception&) {

@@ -10,6 +10,7 @@
 #include <exception>
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "eggroll/alternate_stack.h"
 #include "eggroll/error.h"
 #include "eggroll/plugin.h"
+#include "plugin/calls.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -71,6 +73,41 @@ inline int32_t answer_of(const SeamCall& call, const std::string& who) {
 inline void require_ok(const SeamCall& call, const std::string& who) {
   if (answer_of(call, who) == EGG_OK) return;
   throw Error(who + ": " + (call.text.empty() ? "failed and gave no reason" : call.text), call.result, call.key);
+}
+
+// A function of a plugin that is called: who, as messages name the plugin.
+struct CalledFunction {
+  const std::string& who;
+  const char* name;
+  Patience patience = Patience::kShort;
+  std::filesystem::path file = {};
+};
+
+// Calls function(arguments..., error). Throws Error where it fails.
+template <class Function, class... Arguments>
+void call_function(const CalledFunction& called, Function function, Arguments... arguments) {
+  const CallNote note(called.who, fmt::format("in {}()", called.name), called.patience, called.file);
+  require_ok(call_plugin([&](egg_error* error) { return function(arguments..., error); }), called.who);
+}
+
+// Whether function(arguments...) gives another number than 0.
+template <class Function, class... Arguments>
+bool says_yes(const CalledFunction& called, Function function, Arguments... arguments) {
+  const CallNote note(called.who, fmt::format("in {}()", called.name), called.patience);
+  return answer_of(call_plugin([&](egg_error*) { return function(arguments...); }), called.who) != 0;
+}
+
+// The handle of what a plugin has opened. The last owner calls close(handle), which must not throw. If it throws all
+// the same, nobody is there to hear of it.
+inline std::shared_ptr<void> closed_at_end(const std::string& who, const char* name, void (*close)(void*),
+                                           void* handle) {
+  return {handle, [who, name, close](void* closed) {
+            const CallNote note(who, fmt::format("in {}()", name), Patience::kLong);
+            try {
+              close(closed);
+            } catch (...) {
+            }
+          }};
 }
 
 // Returns what body returns, or nothing if that takes longer than limit. An abandoned body goes on in its own thread
