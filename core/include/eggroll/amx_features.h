@@ -11,14 +11,24 @@
 
 namespace eggroll {
 
-// Whether the operating system saves the tiles (XCR0, bits 17 and 18).
-inline bool saves_amx_tiles() {
+struct CpuidLeaf {
   uint32_t a = 0;
   uint32_t b = 0;
   uint32_t c = 0;
   uint32_t d = 0;
+};
+
+// All zeros where the processor has no such leaf.
+inline CpuidLeaf cpuid_leaf(uint32_t number) {
+  CpuidLeaf leaf;
+  __get_cpuid_count(number, 0, &leaf.a, &leaf.b, &leaf.c, &leaf.d);
+  return leaf;
+}
+
+// Whether the operating system saves the tiles (XCR0, bits 17 and 18).
+inline bool saves_amx_tiles() {
   constexpr uint32_t kOsxsave = 1U << 27;
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kOsxsave) == 0) return false;
+  if ((cpuid_leaf(1).c & kOsxsave) == 0) return false;
   uint32_t low = 0;
   uint32_t high = 0;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -28,12 +38,8 @@ inline bool saves_amx_tiles() {
 
 // Whether the tiles and their products of int8 are there (CPUID leaf 7, edx, bits 24 and 25) and saved.
 inline bool has_amx_int8() {
-  uint32_t a = 0;
-  uint32_t b = 0;
-  uint32_t c = 0;
-  uint32_t d = 0;
   constexpr uint32_t kTileAndInt8 = 3U << 24;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kTileAndInt8) == kTileAndInt8 && saves_amx_tiles();
+  return (cpuid_leaf(7).d & kTileAndInt8) == kTileAndInt8 && saves_amx_tiles();
 }
 
 // Asks Linux for the memory of the tiles, for all threads of this process: arch_prctl(ARCH_REQ_XCOMP_PERM,

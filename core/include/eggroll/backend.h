@@ -54,8 +54,6 @@ class Backend {
 
 template <class Plugin>
 struct BackendAdapter {
-  static Session* session(void* handle) { return static_cast<Session*>(handle); }
-
   static int32_t supports_op(void* self, const egg_program* program, uint32_t op) noexcept {
     bool yes = false;
     return guard(nullptr, [&] { yes = static_cast<Plugin*>(self)->supports_op(*program, op); }) == EGG_OK && yes;
@@ -76,40 +74,9 @@ struct BackendAdapter {
   static int32_t session_open(void* self, const egg_session_spec* spec, void** out, egg_error* error) noexcept {
     return guard(error, [&] { *out = static_cast<Plugin*>(self)->open_session(*spec).release(); });
   }
-  static void session_close(void* handle) noexcept { delete session(handle); }
-  static int32_t set_weights(void* s, uint32_t param, const int8_t* weights, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->set_weights(param, weights); });
-  }
-  static int32_t get_weights(void* s, uint32_t param, int8_t* weights, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->get_weights(param, weights); });
-  }
-  static int32_t set_slot(void* s, uint32_t param, uint32_t slot, const void* data, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->set_slot(param, slot, data); });
-  }
-  static int32_t get_slot(void* s, uint32_t param, uint32_t slot, void* data, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->get_slot(param, slot, data); });
-  }
-  static int32_t set_states(void* s, uint32_t first, uint32_t count, const int8_t* states, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->set_states(first, count, states); });
-  }
-  static int32_t get_states(void* s, uint32_t first, uint32_t count, int8_t* states, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->get_states(first, count, states); });
-  }
-  static int32_t evaluate(void* s, const egg_evaluate* arguments, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->evaluate(*arguments); });
-  }
-  static int32_t update(void* s, const egg_update* arguments, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->update(*arguments); });
-  }
-  static int32_t infer(void* s, const egg_infer* arguments, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->infer(*arguments); });
-  }
-  static int32_t get_site_part(void* s, const egg_site_part* part, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->get_site_part(*part); });
-  }
-  static int32_t add_site_part(void* s, const egg_site_part* part, egg_error* error) noexcept {
-    return guard(error, [&] { session(s)->add_site_part(*part); });
-  }
+  static void session_close(void* handle) noexcept { delete static_cast<Session*>(handle); }
+  template <auto kMember>
+  static constexpr auto kCall = &GuardedCall<Session, kMember>::call;
   static constexpr egg_backend_interface kInterface{sizeof(egg_backend_interface),
                                                     0,
                                                     &supports_op,
@@ -118,17 +85,17 @@ struct BackendAdapter {
                                                     &session_plan,
                                                     &session_open,
                                                     &session_close,
-                                                    &set_weights,
-                                                    &get_weights,
-                                                    &set_slot,
-                                                    &get_slot,
-                                                    &set_states,
-                                                    &get_states,
-                                                    &evaluate,
-                                                    &update,
-                                                    &infer,
-                                                    &get_site_part,
-                                                    &add_site_part};
+                                                    kCall<&Session::set_weights>,
+                                                    kCall<&Session::get_weights>,
+                                                    kCall<&Session::set_slot>,
+                                                    kCall<&Session::get_slot>,
+                                                    kCall<&Session::set_states>,
+                                                    kCall<&Session::get_states>,
+                                                    kCall<&Session::evaluate>,
+                                                    kCall<&Session::update>,
+                                                    kCall<&Session::infer>,
+                                                    kCall<&Session::get_site_part>,
+                                                    kCall<&Session::add_site_part>};
 };
 
 }  // namespace eggroll

@@ -4,6 +4,7 @@
 #define EGGROLL_PLUGIN_ADAPTER_H
 
 #include <memory>
+#include <type_traits>
 
 #include "eggroll/error.h"
 #include "eggroll/plugin.h"
@@ -36,6 +37,25 @@ template <class Plugin>
 void close_plugin(void* self) noexcept {
   delete static_cast<Plugin*>(self);
 }
+
+// The C function that calls kMember of what `self` is, a Self, behind the guard. It takes the address of a struct that
+// the member takes by reference.
+template <class Self, auto kMember>
+struct GuardedCall;
+
+template <class Self, class Class, class... Arguments, void (Class::*kMember)(Arguments...)>
+requires(!std::is_reference_v<Arguments> && ...) struct GuardedCall<Self, kMember> {
+  static int32_t call(void* self, Arguments... arguments, egg_error* error) noexcept {
+    return guard(error, [&] { (static_cast<Self*>(self)->*kMember)(arguments...); });
+  }
+};
+
+template <class Self, class Class, class Struct, void (Class::*kMember)(const Struct&)>
+struct GuardedCall<Self, kMember> {
+  static int32_t call(void* self, const Struct* arguments, egg_error* error) noexcept {
+    return guard(error, [&] { (static_cast<Self*>(self)->*kMember)(*arguments); });
+  }
+};
 
 template <class Plugin>
 constexpr egg_plugin_descriptor describe(egg_kind kind, const char* name, const char* version,

@@ -26,25 +26,18 @@ struct ProcessesAdapter {
   static int32_t join(void* self, uint32_t* process, uint32_t* size, egg_error* error) noexcept {
     return guard(error, [&] { static_cast<Plugin*>(self)->join(*process, *size); });
   }
-  static int32_t gather_begin(void* self, const void* mine, const uint64_t* sizes, void* all,
-                              egg_error* error) noexcept {
-    return guard(error, [&] { static_cast<Plugin*>(self)->gather_begin(mine, sizes, all); });
-  }
-  static int32_t gather_end(void* self, egg_error* error) noexcept {
-    return guard(error, [&] { static_cast<Plugin*>(self)->gather_end(); });
-  }
-  static int32_t collect(void* self, const void* mine, const uint64_t* sizes, void* all, egg_error* error) noexcept {
-    return guard(error, [&] { static_cast<Plugin*>(self)->collect(mine, sizes, all); });
-  }
-  static int32_t broadcast(void* self, void* bytes, uint64_t size, egg_error* error) noexcept {
-    return guard(error, [&] { static_cast<Plugin*>(self)->broadcast(bytes, size); });
-  }
-  static int32_t leave(void* self, egg_error* error) noexcept {
-    return guard(error, [&] { static_cast<Plugin*>(self)->leave(); });
-  }
+  template <auto kMember>
+  static constexpr auto kCall = &GuardedCall<Plugin, kMember>::call;
   static void abort(void* self, int32_t exit_code) noexcept { static_cast<Plugin*>(self)->abort(exit_code); }
-  static constexpr egg_processes_interface kInterface{
-      sizeof(egg_processes_interface), 0, &join, &gather_begin, &gather_end, &collect, &broadcast, &leave, &abort};
+  static constexpr egg_processes_interface kInterface{sizeof(egg_processes_interface),
+                                                      0,
+                                                      &join,
+                                                      kCall<&ProcessesPlugin::gather_begin>,
+                                                      kCall<&ProcessesPlugin::gather_end>,
+                                                      kCall<&ProcessesPlugin::collect>,
+                                                      kCall<&ProcessesPlugin::broadcast>,
+                                                      kCall<&ProcessesPlugin::leave>,
+                                                      &abort};
 };
 
 }  // namespace eggroll
