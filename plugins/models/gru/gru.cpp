@@ -4,46 +4,27 @@
 #include <map>
 #include <string>
 
-#include "common/context_tables.h"
+#include "common/language_model.h"
 #include "common/shift_rule.h"
-#include "eggroll/arithmetic.h"
-#include "eggroll/model.h"
 
 namespace eggroll {
 namespace {
 
 enum ShiftRule { kInverseSqrt, kInverse, kExactInverseSqrt, kFixed };
 
-class Gru : public Model {
+class Gru : public LanguageModel {
  public:
   explicit Gru(Settings& settings)
-      : vocab_(settings.int32("vocab", 2, EGG_LOSS_VOCAB_MAX)),
-        width_(settings.int32("width", 1, 1 << 14)),
-        layers_(settings.int32("layers", 1, 1024)),
-        mlp_ratio_(settings.int32("mlp_ratio", 0, 64)),
-        context_tables_(settings, "context_tables", vocab_),
-        logit_tables_(settings, "logit_tables", vocab_),
-        tied_head_(settings.boolean("tied_head")),
-        fixed_point_(settings.int32("fixed_point", 0, 12)),
-        rounding_(settings.choice("rounding", {"floor", "nearest"})),
+      : LanguageModel(settings, 1, 0, 0),
         max_norm_(settings.choice("norm", {"l1", "max"}) == 1),
-        division_(settings.choice("norm_division", {"reciprocal", "truncate", "floor"})),
         gate_clip_twice_(settings.choice("gate_clip", {"once", "twice"}) == 1),
-        steps_per_bit_(settings.int32("logit_steps_per_bit", 1, 256)),
-        init_std_(settings.int32("init_std", 0, 127)),
-        table_init_std_(settings.int32("table_init_std", 0, 127)),
-        residual_init_std_(settings.int32("residual_init_std", 0, 127)),
-        head_init_std_(settings.int32("head_init_std", 0, 127)),
-        gain_(settings.int32("gain", 1, 127)),
-        builder_(vocab_, fixed_point_, rounding_) {
+        steps_per_bit_(settings.int32("logit_steps_per_bit", 1, 256)) {
     rule_ = static_cast<ShiftRule>(
         settings.choice("shift_rule", {"inverse_sqrt", "inverse", "exact_inverse_sqrt", "fixed"}));
     fixed_ = read_shifts(settings, rule_ == kFixed, {"shift", "shift_down"});
     settings.finish();
     build();
   }
-
-  const egg_program* program() override { return builder_.view(); }
 
  private:
   // The right shift after a product over n inputs; key is its setting under shift_rule fixed.
@@ -69,12 +50,10 @@ class Gru : public Model {
     return fixed_.at(key);
   }
 
-  Param square(const std::string& name) { return builder_.matrix(name, width_, width_, init_std_); }
-
   // clip(W x + U h + b), the two products rounded and clipped first.
   Value gate(const std::string& name, Value x, Value h) {
-    const Value from_x = builder_.linear(name + ".from_x", x, square(name + ".w"), shift(width_));
-    const Value from_h = builder_.linear(name + ".from_h", h, square(name + ".u"), shift(width_));
+    const Value from_x = builder_.linear(name + ".from_x", x, square(name + ".w", init_std_), shift(width_));
+    const Value from_h = builder_.linear(name + ".from_h", h, square(name + ".u", init_std_), shift(width_));
     const Param bias = builder_.vector(name + ".b", width_, 0);
     if (!gate_clip_twice_) return builder_.add(name, from_x, from_h, bias);
     return builder_.add(name, builder_.add(name + ".sum", from_x, from_h), Value{}, bias);
@@ -105,36 +84,16 @@ class Gru : public Model {
   }
 
   void build() {
-    const Param embedding = builder_.matrix("embedding", vocab_, width_, init_std_);
-    Value x = context_tables_.add_to(builder_, builder_.embed("embedded", embedding), "context", table_init_std_);
+    Value x = embedded();
     for (int32_t i = 0; i < layers_; ++i) x = layer("layer" + std::to_string(i), x);
-    const Value y = norm("norm_out", x);
-    const Param head = tied_head_ ? embedding : builder_.matrix("head", vocab_, width_, head_init_std_);
-    const Value logits = builder_.linear("logits", y, head, shift(width_));
-    builder_.loss(logit_tables_.add_to(builder_, logits, "logit_context", table_init_std_), 65536 / steps_per_bit_);
+    finish(norm("norm_out", x), shift(width_), 65536 / steps_per_bit_);
   }
 
-  int32_t vocab_;
-  int32_t width_;
-  int32_t layers_;
-  int32_t mlp_ratio_;
-  ContextTables context_tables_;
-  ContextTables logit_tables_;
-  bool tied_head_;
-  int32_t fixed_point_;
-  int32_t rounding_;
   bool max_norm_;
-  int32_t division_;
   bool gate_clip_twice_;
   int32_t steps_per_bit_;
-  int32_t init_std_;
-  int32_t table_init_std_;
-  int32_t residual_init_std_;
-  int32_t head_init_std_;
-  int32_t gain_;
   ShiftRule rule_ = kInverseSqrt;
   std::map<std::string, int32_t> fixed_;  // by key
-  ProgramBuilder builder_;
 };
 
 }  // namespace

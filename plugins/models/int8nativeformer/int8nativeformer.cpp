@@ -6,10 +6,8 @@
 #include <map>
 #include <string>
 
-#include "common/context_tables.h"
+#include "common/language_model.h"
 #include "common/shift_rule.h"
-#include "eggroll/arithmetic.h"
-#include "eggroll/model.h"
 #include "tables.h"
 
 namespace eggroll {
@@ -21,30 +19,14 @@ enum ShiftRule { kInverseSqrt, kInverse, kFixed };
 // key.
 constexpr int32_t kNormBits = 7;
 
-class Int8NativeFormer : public Model {
+class Int8NativeFormer : public LanguageModel {
  public:
   explicit Int8NativeFormer(Settings& settings)
-      : vocab_(settings.int32("vocab", 2, EGG_LOSS_VOCAB_MAX)),
-        width_(settings.int32("width", 4, 1 << 14)),
-        layers_(settings.int32("layers", 1, 1024)),
+      : LanguageModel(settings, 4, 1, settings.int32("context", 1, 1 << 16)),
         head_width_(settings.int32("head_width", 4, 1 << 14)),
-        mlp_ratio_(settings.int32("mlp_ratio", 1, 64)),
-        context_(settings.int32("context", 1, 1 << 16)),
-        context_tables_(settings, "context_tables", vocab_),
-        logit_tables_(settings, "logit_tables", vocab_),
-        tied_head_(settings.boolean("tied_head")),
-        fixed_point_(settings.int32("fixed_point", 0, 12)),
-        rounding_(settings.choice("rounding", {"floor", "nearest"})),
-        division_(settings.choice("norm_division", {"reciprocal", "truncate", "floor"})),
         rule_(static_cast<ShiftRule>(settings.choice("shift_rule", {"inverse_sqrt", "inverse", "fixed"}))),
         fixed_(read_shifts(settings, rule_ == kFixed, {"shift_up", "shift_down", "shift_out", "shift_logits"})),
-        shift_qkv_(settings.int32("shift_qkv", 0, kLargestShift)),
-        init_std_(settings.int32("init_std", 0, 127)),
-        table_init_std_(settings.int32("table_init_std", 0, 127)),
-        residual_init_std_(settings.int32("residual_init_std", 0, 127)),
-        head_init_std_(settings.int32("head_init_std", 0, 127)),
-        gain_(settings.int32("gain", 1, 127)),
-        builder_(vocab_, fixed_point_, rounding_, context_) {
+        shift_qkv_(settings.int32("shift_qkv", 0, kLargestShift)) {
     if (head_width_ % 4 != 0 || width_ % head_width_ != 0) {
       throw setting_error("head_width", "head_width is " + std::to_string(head_width_) +
                                             ", expected a multiple of 4 that divides the width, " +
@@ -58,8 +40,6 @@ class Int8NativeFormer : public Model {
     settings.finish();
     build(unit);
   }
-
-  const egg_program* program() override { return builder_.view(); }
 
  private:
   void read_attention(Settings& settings) {
@@ -103,8 +83,6 @@ class Int8NativeFormer : public Model {
     return rule_ == kFixed ? fixed_.at(key) : fixed_point_ + scaling(n);
   }
 
-  Param square(const std::string& name, int32_t init_std) { return builder_.matrix(name, width_, width_, init_std); }
-
   Value norm(const std::string& name, Value x) {
     const Param gain = builder_.vector(name + ".gain", width_, gain_);
     return builder_.l1_norm(name, x, gain, division_, builder_.vector(name + ".b", width_, 0));
@@ -147,44 +125,22 @@ class Int8NativeFormer : public Model {
   }
 
   void build(int32_t unit) {
-    const Param embedding = builder_.matrix("embedding", vocab_, width_, init_std_);
-    const Value embedded =
-        context_tables_.add_to(builder_, builder_.embed("embedded", embedding), "context", table_init_std_);
-    Value x = builder_.add("embedded.biased", embedded, Value{}, builder_.vector("embedding.b", width_, 0));
+    const Value tokens = embedded();
+    Value x = builder_.add("embedded.biased", tokens, Value{}, builder_.vector("embedding.b", width_, 0));
     x = mlp("init_mlp", x);
     for (int32_t i = 0; i < layers_; ++i) {
       const std::string layer = "layer" + std::to_string(i);
       x = mlp(layer + ".mlp", attention(layer + ".attention", x));
     }
-    const Value y = norm("norm_out", x);
-    const Param head = tied_head_ ? embedding : builder_.matrix("head", vocab_, width_, head_init_std_);
-    const Value logits = builder_.linear("logits", y, head, shift("shift_logits", width_));
-    builder_.loss(logit_tables_.add_to(builder_, logits, "logit_context", table_init_std_), unit);
+    finish(norm("norm_out", x), shift("shift_logits", width_), unit);
   }
 
-  int32_t vocab_;
-  int32_t width_;
-  int32_t layers_;
   int32_t head_width_;
-  int32_t mlp_ratio_;
-  int32_t context_;
-  ContextTables context_tables_;
-  ContextTables logit_tables_;
-  bool tied_head_;
-  int32_t fixed_point_;
-  int32_t rounding_;
-  int32_t division_;
   ShiftRule rule_;
   std::map<std::string, int32_t> fixed_;  // by key
   int32_t shift_qkv_;
-  int32_t init_std_;
-  int32_t table_init_std_;
-  int32_t residual_init_std_;
-  int32_t head_init_std_;
-  int32_t gain_;
   int32_t weighting_ = EGG_WEIGHT_SOFTMAX;
   int32_t shift_scores_ = 0;
-  ProgramBuilder builder_;
   Table gelu_;
   Table rope_;
   Table weights_;
