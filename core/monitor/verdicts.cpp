@@ -4,18 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "eggroll/op_signature.h"
 
 namespace eggroll {
 namespace {
 
-// Whether the op of this name passes on what its inputs have at +-127; one that reads more than a channel scales anew.
-bool passes_saturation_on(const std::string& op) {
-  const auto signature = std::find_if(kOpSignatures.begin(), kOpSignatures.end(),
-                                      [&](const OpSignature& each) { return each.name == op; });
-  return signature != kOpSignatures.end() &&
-         (signature->access == OpAccess::kChannel || signature->access == OpAccess::kState);
+// Whether the op passes on what its inputs have at +-127; one that reads more than a channel scales anew.
+bool passes_saturation_on(const egg_op& op) {
+  const OpAccess access = signature_of(op).access;
+  return access == OpAccess::kChannel || access == OpAccess::kState;
 }
 
 // Which of the program's values are saturated or dead. Wide values are not seen and count as neither.
@@ -33,15 +32,10 @@ Marks marks_of(const Program& program, const MonitorReport& report) {
   return marks;
 }
 
-// The values that the op which makes this one reads.
-std::vector<size_t> inputs_of(const Program& program, int32_t value) {
+// The values that the op reads.
+std::vector<size_t> inputs_of(const egg_op& op) {
   std::vector<size_t> inputs;
-  for (const egg_op& op : program.ops()) {
-    if (op.out != value) continue;
-    for (const int32_t in : op.in) {
-      if (in >= 0) inputs.push_back(static_cast<size_t>(in));
-    }
-  }
+  std::copy_if(std::begin(op.in), std::end(op.in), std::back_inserter(inputs), [](int32_t in) { return in >= 0; });
   return inputs;
 }
 
@@ -59,12 +53,14 @@ void judge_values(const Program& program, const MonitorReport& report, std::vect
   const int32_t logits = program.ops().back().in[0];  // those of a sure model are at +-127
   for (const ValueReport& value : report.values) {
     const auto self = static_cast<size_t>(value.value);
-    const std::vector<size_t> inputs = inputs_of(program, value.value);
+    const egg_op& op = *std::find_if(program.ops().begin(), program.ops().end(),
+                                     [&](const egg_op& each) { return each.out == value.value; });
+    const std::vector<size_t> inputs = inputs_of(op);
     if (marks.saturated[self] && value.value != logits) {
       // A state holds what its store was given one token ago. It excuses nothing, or a value and its state would excuse
       // each other.
       const auto excuses = [&](size_t in) { return marks.saturated[in] && program.values()[in].is_state == 0; };
-      const bool inherited = passes_saturation_on(value.op) && std::any_of(inputs.begin(), inputs.end(), excuses);
+      const bool inherited = passes_saturation_on(op) && std::any_of(inputs.begin(), inputs.end(), excuses);
       if (inherited) continue;
       verdicts.push_back(
           fmt::format("{}: {:.0f} % of values at ±127; lower the gains or weights before it, or shift more", value.name,
