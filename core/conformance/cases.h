@@ -19,7 +19,7 @@ namespace eggroll {
 // A program around one op. Its inputs are states, which the runner fills with random and with extreme values; what the
 // op makes is stored, so that every byte can be read back.
 struct OpCase {
-  int32_t op;  // egg_op_code
+  int32_t code;  // egg_op_code
   std::string name;
   int32_t vocab;
   int32_t rounding;

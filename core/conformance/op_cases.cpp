@@ -3,6 +3,79 @@
 #include "conformance/case_list.h"
 
 namespace eggroll {
+namespace {
+
+// Who votes: readers of the row, of all pairs or of a range of them.
+void add_masked_embed_cases(Cases& cases) {
+  uint32_t split = 0;
+  for (const int32_t size : {1, 5, 16, 33, 64, 130}) {
+    for (const int32_t rank : {1, 3}) {
+      for (const uint32_t tokens : {1U, 2U, 7U}) {
+        OpCase& test = cases.add(fmt::format("masked, width {}, rank {}, {} tokens", size, rank, tokens),
+                                 [=](ProgramBuilder& program) {
+                                   const Index two = program.index(2, 64);
+                                   const Index three = program.index(3, 2048);
+                                   const Param table = program.matrix("rows", 64, size, 16);
+                                   const Value token = program.embed("first", program.matrix("embedding", 5, size, 16));
+                                   const Value both = program.embed("second", table, two, token);
+                                   keep(program, program.embed("third", program.matrix("more_rows", 2048, size, 16),
+                                                               three, program.embed("again", table, two, both)));
+                                 });
+        ++split;
+        test.scenario.noise.rank = rank;
+        test.scenario.masked = true;
+        test.scenario.split = split % 3 == 0 ? split : 0;
+        for (Action& action : test.scenario.actions) {
+          if (action.kind != ActionKind::kUpdate) continue;
+          action.tokens = tokens;
+          action.members_per_stream = 2 * (1 + split % 5);
+        }
+      }
+    }
+  }
+  // A table that a linear reads as well is voted on by all.
+  cases
+      .add("masked, with a tied head",
+           [=](ProgramBuilder& program) {
+             const Param tied = program.matrix("tied", 5, 19, 16);
+             keep(program, program.linear("scores", program.embed("out", tied), tied, 6));
+           })
+      .scenario.masked = true;
+}
+
+// Parameters that more than one op reads, and a frozen one beside one that is not.
+void add_shared_linear_cases(Cases& cases) {
+  cases.add(
+      "tied to the embedding",
+      [=](ProgramBuilder& program) {
+        const Param tied = program.matrix("tied", 19, 26, 16);
+        program.loss(program.linear("logits", program.embed("token", tied), tied, 6), 4096);
+      },
+      19, true);
+  cases.add("one weight, bias and input twice", [=](ProgramBuilder& program) {
+    const Param weight = program.matrix("weight", 14, 14, 16);
+    const Param bias = program.vector("bias", 14, 3);
+    const Value x = constant_state(program, "x", 14);
+    const Value once = program.linear("once", x, weight, 6, bias);
+    const Value twice = program.linear("twice", once, weight, 7, bias);
+    program.store(program.state("kept_once", 14), once);
+    keep(program, program.add("both", program.linear("again", x, weight, 5), twice, bias));
+  });
+  cases.add("a frozen weight under a perturbed bias", [=](ProgramBuilder& program) {
+    const Param weight = program.matrix("weight", 9, 21, 16);
+    program.freeze(weight);
+    keep(program, program.linear("out", constant_state(program, "x", 21), weight, 6, program.vector("bias", 9, 3)));
+  });
+  cases.add("a perturbed weight under a frozen bias", [=](ProgramBuilder& program) {
+    const Param bias = program.vector("bias", 9, 3);
+    program.freeze(bias);
+    keep(program,
+         program.linear("out", constant_state(program, "x", 21), program.matrix("weight", 9, 21, 16), 6, bias));
+  });
+}
+
+}  // namespace
+
 std::vector<OpCase> cases_embed() {
   Cases cases(EGG_OP_EMBED);
   for (const int32_t size : kSizes) {
@@ -51,41 +124,7 @@ std::vector<OpCase> cases_embed() {
                 });
     }
   }
-  // Who votes: readers of the row, of all pairs or of a range of them.
-  uint32_t split = 0;
-  for (const int32_t size : {1, 5, 16, 33, 64, 130}) {
-    for (const int32_t rank : {1, 3}) {
-      for (const uint32_t tokens : {1U, 2U, 7U}) {
-        OpCase& test = cases.add(fmt::format("masked, width {}, rank {}, {} tokens", size, rank, tokens),
-                                 [=](ProgramBuilder& program) {
-                                   const Index two = program.index(2, 64);
-                                   const Index three = program.index(3, 2048);
-                                   const Param table = program.matrix("rows", 64, size, 16);
-                                   const Value token = program.embed("first", program.matrix("embedding", 5, size, 16));
-                                   const Value both = program.embed("second", table, two, token);
-                                   keep(program, program.embed("third", program.matrix("more_rows", 2048, size, 16),
-                                                               three, program.embed("again", table, two, both)));
-                                 });
-        ++split;
-        test.scenario.noise.rank = rank;
-        test.scenario.masked = true;
-        test.scenario.split = split % 3 == 0 ? split : 0;
-        for (Action& action : test.scenario.actions) {
-          if (action.kind != ActionKind::kUpdate) continue;
-          action.tokens = tokens;
-          action.members_per_stream = 2 * (1 + split % 5);
-        }
-      }
-    }
-  }
-  // A table that a linear reads as well is voted on by all.
-  cases
-      .add("masked, with a tied head",
-           [=](ProgramBuilder& program) {
-             const Param tied = program.matrix("tied", 5, 19, 16);
-             keep(program, program.linear("scores", program.embed("out", tied), tied, 6));
-           })
-      .scenario.masked = true;
+  add_masked_embed_cases(cases);
   return cases.take();
 }
 
@@ -135,33 +174,7 @@ std::vector<OpCase> cases_linear() {
   OpCase& cut = add(7, 1500, 11, false, false);
   cut.scenario.noise = noise_kind(0);
   cut.scenario.states = Fill::kExtreme;
-  cases.add(
-      "tied to the embedding",
-      [=](ProgramBuilder& program) {
-        const Param tied = program.matrix("tied", 19, 26, 16);
-        program.loss(program.linear("logits", program.embed("token", tied), tied, 6), 4096);
-      },
-      19, true);
-  cases.add("one weight, bias and input twice", [=](ProgramBuilder& program) {
-    const Param weight = program.matrix("weight", 14, 14, 16);
-    const Param bias = program.vector("bias", 14, 3);
-    const Value x = constant_state(program, "x", 14);
-    const Value once = program.linear("once", x, weight, 6, bias);
-    const Value twice = program.linear("twice", once, weight, 7, bias);
-    program.store(program.state("kept_once", 14), once);
-    keep(program, program.add("both", program.linear("again", x, weight, 5), twice, bias));
-  });
-  cases.add("a frozen weight under a perturbed bias", [=](ProgramBuilder& program) {
-    const Param weight = program.matrix("weight", 9, 21, 16);
-    program.freeze(weight);
-    keep(program, program.linear("out", constant_state(program, "x", 21), weight, 6, program.vector("bias", 9, 3)));
-  });
-  cases.add("a perturbed weight under a frozen bias", [=](ProgramBuilder& program) {
-    const Param bias = program.vector("bias", 9, 3);
-    program.freeze(bias);
-    keep(program,
-         program.linear("out", constant_state(program, "x", 21), program.matrix("weight", 9, 21, 16), 6, bias));
-  });
+  add_shared_linear_cases(cases);
   add_wide_linear_cases(cases);
   // Several blocks of outputs and of inputs, with more than one rank.
   for (const bool bias : {false, true}) add(97, 134, 11, bias, false).scenario.noise.rank = 4;
@@ -171,36 +184,35 @@ std::vector<OpCase> cases_linear() {
 
 std::vector<OpCase> cases_l1_norm() {
   Cases cases(EGG_OP_L1_NORM);
+  const auto add = [&](const std::string& what, int32_t size, int32_t division, bool bias) -> Scenario& {
+    return cases
+        .add(what,
+             [=](ProgramBuilder& program) {
+               const Param gain = program.vector("gain", size, 16);
+               const Param b = bias ? program.vector("bias", size, -2) : Param{};
+               keep(program, program.l1_norm("out", constant_state(program, "x", size), gain, division, b));
+             })
+        .scenario;
+  };
   for (const int32_t size : kSizes) {
     for (const int32_t division : {EGG_DIVIDE_RECIPROCAL, EGG_DIVIDE_TRUNCATE, EGG_DIVIDE_FLOOR}) {
-      cases.add(fmt::format("size {} division {}", size, division), [=](ProgramBuilder& program) {
-        const Param gain = program.vector("gain", size, 16);
-        const Param bias = size % 2 == 0 ? program.vector("bias", size, -2) : Param{};
-        keep(program, program.l1_norm("out", constant_state(program, "x", size), gain, division, bias));
-      });
+      add(fmt::format("size {} division {}", size, division), size, division, size % 2 == 0);
     }
   }
   // Means of 127, 0 (which counts as 1) and about 2, over sizes that leave lanes empty.
   for (const Fill states : {Fill::kSmallest, Fill::kZero, Fill::kSmall}) {
     for (const int32_t size : {5, 30, 41, 49, 55, 67, 83, 97, 107, 1001}) {
       for (const int32_t division : {EGG_DIVIDE_RECIPROCAL, EGG_DIVIDE_TRUNCATE, EGG_DIVIDE_FLOOR}) {
-        cases
-            .add(fmt::format("size {} division {} states {}", size, division, static_cast<int>(states)),
-                 [=](ProgramBuilder& program) {
-                   const Param gain = program.vector("gain", size, 16);
-                   keep(program, program.l1_norm("out", constant_state(program, "x", size), gain, division));
-                 })
-            .scenario.states = states;
+        add(fmt::format("size {} division {} states {}", size, division, static_cast<int>(states)), size, division,
+            false)
+            .states = states;
       }
     }
   }
   // 127 n, not a float32, is the smallest sum with a mean of 127.
-  OpCase& large = cases.add("size 140003", [=](ProgramBuilder& program) {
-    const Param gain = program.vector("gain", 140003, 16);
-    keep(program, program.l1_norm("out", constant_state(program, "x", 140003), gain, EGG_DIVIDE_RECIPROCAL));
-  });
-  large.scenario = shaped_scenario(kOnePair, noise_kind(0));
-  large.scenario.states = Fill::kSmallest;
+  Scenario& large = add("size 140003", 140003, EGG_DIVIDE_RECIPROCAL, false);
+  large = shaped_scenario(kOnePair, noise_kind(0));
+  large.states = Fill::kSmallest;
   cases.add("gain and bias are one vector", [=](ProgramBuilder& program) {
     const Param both = program.vector("both", 29, 16);
     keep(program, program.l1_norm("out", constant_state(program, "x", 29), both, EGG_DIVIDE_FLOOR, both));
@@ -249,20 +261,15 @@ std::vector<OpCase> cases_add() {
 
 std::vector<OpCase> cases_gru_gate() {
   Cases cases(EGG_OP_GRU_GATE);
-  for (const int32_t size : kSizes) {
-    cases.add(fmt::format("size {}", size), [=](ProgramBuilder& program) {
+  const auto add = [&](const std::string& what, int32_t size) -> OpCase& {
+    return cases.add(what, [=](ProgramBuilder& program) {
       const Value f = constant_state(program, "f", size);
       keep(program, program.gru_gate("out", f, constant_state(program, "h", size)));
     });
-  }
+  };
+  for (const int32_t size : kSizes) add(fmt::format("size {}", size), size);
   // Every pair of extremes, and both inputs one value.
-  cases
-      .add("of extremes",
-           [=](ProgramBuilder& program) {
-             const Value f = constant_state(program, "f", 70);
-             keep(program, program.gru_gate("out", f, constant_state(program, "h", 70)));
-           })
-      .scenario.states = Fill::kExtreme;
+  add("of extremes", 70).scenario.states = Fill::kExtreme;
   cases.add("of one value", [=](ProgramBuilder& program) {
     const Value f = constant_state(program, "f", 70);
     keep(program, program.gru_gate("out", f, f));
@@ -321,13 +328,6 @@ std::vector<OpCase> cases_store() {
 
 std::vector<OpCase> cases_loss() {
   Cases cases(EGG_OP_LOSS);
-  for (const int32_t vocab : {2, 3, 16, 17, 255, 256, 257, 1000}) {
-    for (const int32_t unit : {1, 256, 4096, 65536, 1 << 18}) {
-      cases.add(
-          fmt::format("vocabulary {} unit {}", vocab, unit),
-          [=](ProgramBuilder& program) { program.loss(constant_state(program, "logits", vocab), unit); }, vocab, true);
-    }
-  }
   const auto add = [&](const std::string& what, int32_t vocab, int32_t unit) -> Scenario& {
     return cases
         .add(
@@ -335,6 +335,11 @@ std::vector<OpCase> cases_loss() {
             true)
         .scenario;
   };
+  for (const int32_t vocab : {2, 3, 16, 17, 255, 256, 257, 1000}) {
+    for (const int32_t unit : {1, 256, 4096, 65536, 1 << 18}) {
+      add(fmt::format("vocabulary {} unit {}", vocab, unit), vocab, unit);
+    }
+  }
   // Lanes beyond the vocabulary may count neither as the largest logit nor towards the sum.
   for (const int32_t vocab : {2, 3, 5, 17, 33, 66, 259}) {
     Scenario& negative = add(fmt::format("vocabulary {} of negative logits", vocab), vocab, 4096);

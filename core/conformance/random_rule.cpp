@@ -69,15 +69,11 @@ class RuleGenerator {
     scenario.votes = draws_.one_in(4) ? (draws_.one_in(2) ? Votes::kZero : Votes::kOne) : Votes::kMixed;
     const uint32_t updates = 1 + draws_.below(3);
     for (uint32_t i = 0; i < updates; ++i) {
-      Action update{ActionKind::kUpdate};
-      update.step = draws_.one_in(4) ? draws_.wide() >> 1 : draws_.below(100);
-      scenario.actions.push_back(update);
+      const uint64_t step = draws_.one_in(4) ? draws_.wide() >> 1 : draws_.below(100);
+      scenario.actions.push_back({.kind = ActionKind::kUpdate, .step = step});
     }
     // The weights are used once they have moved.
-    Action infer{ActionKind::kInfer};
-    infer.streams = 3;
-    infer.tokens = 2;
-    scenario.actions.push_back(infer);
+    scenario.actions.push_back({.kind = ActionKind::kInfer, .streams = 3, .tokens = 2});
   }
 
   // An earlier node of that type, often a late one; a constant where there is none.

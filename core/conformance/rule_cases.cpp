@@ -30,14 +30,9 @@ Scenario updates(uint32_t population, const egg_noise& noise) {
   scenario.noise = noise;
   scenario.population = population;
   for (const uint64_t step : {uint64_t{41}, UINT64_C(0xFFFFFFFFFFFFFF00)}) {
-    Action update{ActionKind::kUpdate};
-    update.step = step;
-    scenario.actions.push_back(update);
+    scenario.actions.push_back({.kind = ActionKind::kUpdate, .step = step});
   }
-  Action infer{ActionKind::kInfer};
-  infer.streams = 3;
-  infer.tokens = 2;
-  scenario.actions.push_back(infer);
+  scenario.actions.push_back({.kind = ActionKind::kInfer, .streams = 3, .tokens = 2});
   return scenario;
 }
 

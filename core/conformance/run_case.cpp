@@ -25,20 +25,16 @@ constexpr Shape kShapes[] = {
 };
 
 Action evaluate(uint64_t step, const Range& range) {
-  Action action{ActionKind::kEvaluate};
-  action.step = step;
-  action.first = range.first;
-  action.count = range.count;
-  action.members_per_stream = range.members_per_stream;
-  action.tokens = 3;
-  return action;
+  return {.kind = ActionKind::kEvaluate,
+          .step = step,
+          .first = range.first,
+          .count = range.count,
+          .members_per_stream = range.members_per_stream,
+          .tokens = 3};
 }
 
 Action of_members(ActionKind kind, uint32_t first, uint32_t count) {
-  Action action{kind};
-  action.first = first;
-  action.count = count;
-  return action;
+  return {.kind = kind, .first = first, .count = count};
 }
 
 // The random numbers follow from the case's name.
@@ -65,14 +61,9 @@ Scenario shaped_scenario(uint32_t number, const egg_noise& noise) {
     scenario.actions.push_back(of_members(ActionKind::kGetStates, 0, shape.population));
     scenario.actions.push_back(of_members(ActionKind::kSetStates, 0, shape.population));
   }
-  Action infer{ActionKind::kInfer};
-  infer.streams = shape.streams;
-  infer.tokens = 3;
-  scenario.actions.push_back(infer);
+  scenario.actions.push_back({.kind = ActionKind::kInfer, .streams = shape.streams, .tokens = 3});
   scenario.actions.push_back(of_members(ActionKind::kSetStates, 1, shape.population - 1));
-  Action update{ActionKind::kUpdate};
-  update.step = 41;
-  scenario.actions.push_back(update);
+  scenario.actions.push_back({.kind = ActionKind::kUpdate, .step = 41});
   scenario.actions.push_back(evaluate(42, shape.ranges[1]));
   scenario.actions.push_back(of_members(ActionKind::kGetStates, shape.population / 2 - 1, shape.population / 2));
   return scenario;

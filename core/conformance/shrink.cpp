@@ -10,8 +10,6 @@ namespace {
 constexpr size_t kMostTries = 2000;
 constexpr uint64_t kVariants = 4;  // of the random numbers, for each try
 
-using Candidates = std::vector<RandomCase>;
-
 // Numbers kept of a list, and where each of them goes: -1 for those dropped.
 std::vector<int32_t> renumber(const std::vector<bool>& kept) {
   std::vector<int32_t> to(kept.size(), -1);
@@ -93,13 +91,40 @@ void drop_unread(RandomProgram& program) {
   }
 }
 
-template <class Edit>
-void edit_program(Candidates& cases, const RandomCase& test, Edit&& edit) {
-  RandomCase smaller = test;
-  edit(smaller.program);
-  drop_unread(smaller.program);
-  cases.push_back(std::move(smaller));
+// Members that are no longer there are not asked for.
+void clip_members(Scenario& scenario) {
+  for (Action& action : scenario.actions) {
+    const bool evaluate = action.kind == ActionKind::kEvaluate;
+    action.first = std::min(action.first, scenario.population - (evaluate ? 2 : 1));
+    action.count = std::min(action.count, scenario.population - action.first);
+  }
 }
+
+// Cases that are each one piece smaller than a case.
+class Cuts {
+ public:
+  explicit Cuts(const RandomCase& whole) : test(whole) {}
+
+  template <class Edit>
+  void program(const Edit& edit) {
+    RandomCase& smaller = cases.emplace_back(test);
+    edit(smaller.program);
+    drop_unread(smaller.program);
+  }
+  template <class Edit>
+  void rule(const Edit& edit) {
+    edit(cases.emplace_back(test).rule);
+  }
+  template <class Edit>
+  void scenario(const Edit& edit) {
+    RandomCase& smaller = cases.emplace_back(test);
+    edit(smaller.scenario);
+    clip_members(smaller.scenario);
+  }
+
+  const RandomCase& test;
+  std::vector<RandomCase> cases;
+};
 
 void read_instead(RandomProgram& program, int32_t from, int32_t to) {
   for (egg_op& op : program.ops) std::replace(std::begin(op.in), std::end(op.in), from, to);
@@ -119,17 +144,17 @@ std::vector<int32_t> stand_ins(const RandomProgram& program, size_t i) {
   return found;
 }
 
-void fewer_ops(Candidates& cases, const RandomCase& test) {
-  const RandomProgram& program = test.program;
+void fewer_ops(Cuts& cuts) {
+  const RandomProgram& program = cuts.test.program;
   for (size_t i = 0; i + 1 < program.ops.size(); ++i) {
     const egg_op& op = program.ops[i];
     for (const int32_t other : stand_ins(program, i)) {
-      edit_program(cases, test, [&](RandomProgram& p) {
+      cuts.program([&](RandomProgram& p) {
         if (op.code == EGG_OP_STORE) p.ops.erase(p.ops.begin() + static_cast<ptrdiff_t>(i));
         read_instead(p, op.out, other);
       });
     }
-    edit_program(cases, test, [&](RandomProgram& p) {
+    cuts.program([&](RandomProgram& p) {
       if (op.code == EGG_OP_STORE) {
         p.ops.erase(p.ops.begin() + static_cast<ptrdiff_t>(i));  // not valid where the state is read
       } else {
@@ -139,43 +164,43 @@ void fewer_ops(Candidates& cases, const RandomCase& test) {
       }
     });
     if (op.code == EGG_OP_STORE && op.in[0] != op.out) {
-      edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].in[0] = op.out; });
+      cuts.program([&](RandomProgram& p) { p.ops[i].in[0] = op.out; });
     }
-    if (op.param[1] >= 0) edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].param[1] = -1; });
-    if (op.head > 1) edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].head = 1; });
+    if (op.param[1] >= 0) cuts.program([&](RandomProgram& p) { p.ops[i].param[1] = -1; });
+    if (op.head > 1) cuts.program([&](RandomProgram& p) { p.ops[i].head = 1; });
     if (op.out >= 0 && program.values[static_cast<size_t>(op.out)].wide) {
-      edit_program(cases, test, [&](RandomProgram& p) { p.values[static_cast<size_t>(op.out)].wide = false; });
+      cuts.program([&](RandomProgram& p) { p.values[static_cast<size_t>(op.out)].wide = false; });
     }
     if (op.code == EGG_OP_EMBED && op.in[0] >= 0) {
-      edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].in[0] = -1; });
+      cuts.program([&](RandomProgram& p) { p.ops[i].in[0] = -1; });
     }
     if (op.code == EGG_OP_ADD && op.in[1] >= 0) {
-      edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].in[1] = -1; });
+      cuts.program([&](RandomProgram& p) { p.ops[i].in[1] = -1; });
     }
   }
 }
 
-void smaller_sizes(Candidates& cases, const RandomCase& test) {
-  for (size_t i = 0; i < test.program.dims.size(); ++i) {
-    const int32_t size = test.program.dims[i];
+void smaller_sizes(Cuts& cuts) {
+  for (size_t i = 0; i < cuts.test.program.dims.size(); ++i) {
+    const int32_t size = cuts.test.program.dims[i];
     const int32_t least = i == 0 ? 2 : 1;
     for (const int32_t smaller : {least, size / 2, size - 1}) {
       if (smaller >= least && smaller < size) {
-        edit_program(cases, test, [&](RandomProgram& p) { p.dims[i] = smaller; });
+        cuts.program([&](RandomProgram& p) { p.dims[i] = smaller; });
       }
     }
   }
-  for (const int32_t context : {1, test.program.context / 2, test.program.context - 1}) {
-    if (context < 1 || context >= test.program.context) continue;
-    edit_program(cases, test, [&](RandomProgram& p) { p.context = context; });
+  for (const int32_t context : {1, cuts.test.program.context / 2, cuts.test.program.context - 1}) {
+    if (context < 1 || context >= cuts.test.program.context) continue;
+    cuts.program([&](RandomProgram& p) { p.context = context; });
   }
-  for (size_t i = 0; i < test.program.indices.size(); ++i) {
-    if (test.program.indices[i].log2_rows > 0) {
-      edit_program(cases, test, [&](RandomProgram& p) { --p.indices[i].log2_rows; });
+  for (size_t i = 0; i < cuts.test.program.indices.size(); ++i) {
+    if (cuts.test.program.indices[i].log2_rows > 0) {
+      cuts.program([&](RandomProgram& p) { --p.indices[i].log2_rows; });
     }
   }
-  for (size_t i = 0; i < test.program.params.size(); ++i) {
-    if (test.program.params[i].frozen) edit_program(cases, test, [&](RandomProgram& p) { p.params[i].frozen = false; });
+  for (size_t i = 0; i < cuts.test.program.params.size(); ++i) {
+    if (cuts.test.program.params[i].frozen) cuts.program([&](RandomProgram& p) { p.params[i].frozen = false; });
   }
 }
 
@@ -224,109 +249,86 @@ void drop_slot(RandomRule& rule, size_t dropped, const egg_rule_node& instead) {
 }
 
 // A node that nothing reads is dropped, one that is read becomes one of its operands or a constant.
-void fewer_nodes(Candidates& cases, const RandomCase& test) {
-  const auto edit = [&](auto&& change) {
-    RandomCase smaller = test;
-    change(smaller.rule);
-    cases.push_back(std::move(smaller));
-  };
+void fewer_nodes(Cuts& cuts) {
   const auto constant = [](char type) {
     return egg_rule_node{type == 'i' ? EGG_RULE_CONST_I32 : EGG_RULE_CONST_F32, {-1, -1, -1}, 0, 1, 1.0F};
   };
-  const std::vector<char> types = rule_types(make_rule(test.rule)->view());
-  const std::vector<bool> read = read_nodes(test.rule);
-  for (size_t s = 0; s < test.rule.slots.size(); ++s) {
-    edit([&](RandomRule& rule) { drop_slot(rule, s, constant(rule.slots[s].type)); });
+  const std::vector<char> types = rule_types(make_rule(cuts.test.rule)->view());
+  const std::vector<bool> read = read_nodes(cuts.test.rule);
+  for (size_t s = 0; s < cuts.test.rule.slots.size(); ++s) {
+    cuts.rule([&](RandomRule& rule) { drop_slot(rule, s, constant(rule.slots[s].type)); });
   }
-  for (size_t i = test.rule.nodes.size(); i-- > 0;) {
-    const egg_rule_node& node = test.rule.nodes[i];
+  for (size_t i = cuts.test.rule.nodes.size(); i-- > 0;) {
+    const egg_rule_node& node = cuts.test.rule.nodes[i];
     if (!read[i]) {
-      edit([&](RandomRule& rule) { drop_node(rule, i); });
+      cuts.rule([&](RandomRule& rule) { drop_node(rule, i); });
       continue;
     }
     for (const int32_t operand : node.in) {
       if (operand < 0 || types[static_cast<size_t>(operand)] != types[i]) continue;
-      edit([&](RandomRule& rule) {
+      cuts.rule([&](RandomRule& rule) {
         each_node_number(rule, [&](int32_t& id) { id = id == static_cast<int32_t>(i) ? operand : id; });
       });
     }
     if (node.code != EGG_RULE_CONST_I32 && node.code != EGG_RULE_CONST_F32) {
-      edit([&](RandomRule& rule) { rule.nodes[i] = constant(types[i]); });
+      cuts.rule([&](RandomRule& rule) { rule.nodes[i] = constant(types[i]); });
     }
   }
 }
 
 // ---- Scenarios ----
 
-// Members that are no longer there are not asked for.
-void clip_members(Scenario& scenario) {
-  for (Action& action : scenario.actions) {
-    const bool evaluate = action.kind == ActionKind::kEvaluate;
-    action.first = std::min(action.first, scenario.population - (evaluate ? 2 : 1));
-    action.count = std::min(action.count, scenario.population - action.first);
-  }
-}
-
-template <class Edit>
-void edit_scenario(Candidates& cases, const RandomCase& test, Edit&& edit) {
-  RandomCase smaller = test;
-  edit(smaller.scenario);
-  clip_members(smaller.scenario);
-  cases.push_back(std::move(smaller));
-}
-
 // The smallest, the half and the next smaller number, in whole units from `least` on.
-void smaller_number(Candidates& cases, const RandomCase& test, size_t action, uint32_t Action::*field, uint32_t least,
-                    uint32_t unit) {
-  const uint32_t now = test.scenario.actions[action].*field;
+void smaller_number(Cuts& cuts, size_t action, uint32_t Action::*field, uint32_t least, uint32_t unit) {
+  const uint32_t now = cuts.test.scenario.actions[action].*field;
   for (const uint32_t smaller : {least, now / 2 / unit * unit, now - std::min(now, unit)}) {
     if (smaller < least || smaller >= now) continue;
-    edit_scenario(cases, test, [&](Scenario& s) { s.actions[action].*field = smaller; });
+    cuts.scenario([&](Scenario& s) { s.actions[action].*field = smaller; });
   }
 }
 
-void simpler_action(Candidates& cases, const RandomCase& test, size_t i) {
-  const Action& action = test.scenario.actions[i];
+void simpler_action(Cuts& cuts, size_t i) {
+  const Action& action = cuts.test.scenario.actions[i];
   const bool evaluate = action.kind == ActionKind::kEvaluate;
   const bool infer = action.kind == ActionKind::kInfer;
-  if (evaluate || infer || action.kind == ActionKind::kUpdate) smaller_number(cases, test, i, &Action::tokens, 1, 1);
+  if (evaluate || infer || action.kind == ActionKind::kUpdate) smaller_number(cuts, i, &Action::tokens, 1, 1);
   if (evaluate || infer) {
-    smaller_number(cases, test, i, &Action::streams, infer ? 1 : 0, 1);
+    smaller_number(cuts, i, &Action::streams, infer ? 1 : 0, 1);
   }
   if (!infer) {
-    smaller_number(cases, test, i, &Action::first, 0, evaluate ? 2 : 1);
-    smaller_number(cases, test, i, &Action::count, evaluate ? 2 : 1, evaluate ? 2 : 1);
+    smaller_number(cuts, i, &Action::first, 0, evaluate ? 2 : 1);
+    smaller_number(cuts, i, &Action::count, evaluate ? 2 : 1, evaluate ? 2 : 1);
   }
   if (evaluate && action.members_per_stream != action.count) {
-    edit_scenario(cases, test, [&](Scenario& s) { s.actions[i].members_per_stream = s.actions[i].count; });
+    cuts.scenario([&](Scenario& s) { s.actions[i].members_per_stream = s.actions[i].count; });
   }
-  if (action.step != 0) edit_scenario(cases, test, [&](Scenario& s) { s.actions[i].step = 0; });
+  if (action.step != 0) cuts.scenario([&](Scenario& s) { s.actions[i].step = 0; });
 }
 
-void simpler_scenario(Candidates& cases, const RandomCase& test) {
-  const Scenario& scenario = test.scenario;
+void simpler_scenario(Cuts& cuts) {
+  const Scenario& scenario = cuts.test.scenario;
   for (size_t i = 0; i < scenario.actions.size(); ++i) {
-    edit_scenario(cases, test, [&](Scenario& s) { s.actions.erase(s.actions.begin() + static_cast<ptrdiff_t>(i)); });
+    cuts.scenario([&](Scenario& s) { s.actions.erase(s.actions.begin() + static_cast<ptrdiff_t>(i)); });
   }
   for (const uint32_t population : {2U, scenario.population / 4 * 2, scenario.population - 2}) {
     if (population < 2 || population >= scenario.population) continue;
-    edit_scenario(cases, test, [&](Scenario& s) { s.population = population; });
+    cuts.scenario([&](Scenario& s) { s.population = population; });
   }
-  for (size_t i = 0; i < scenario.actions.size(); ++i) simpler_action(cases, test, i);
+  for (size_t i = 0; i < scenario.actions.size(); ++i) simpler_action(cuts, i);
   for (const int32_t rank : {1, scenario.noise.rank / 2, scenario.noise.rank - 1}) {
     if (rank < 1 || rank >= scenario.noise.rank) continue;
-    edit_scenario(cases, test, [&](Scenario& s) { s.noise.rank = rank; });
+    cuts.scenario([&](Scenario& s) { s.noise.rank = rank; });
   }
   if (scenario.noise.source == EGG_NOISE_TABLE) {
-    edit_scenario(cases, test, [](Scenario& s) {
+    cuts.scenario([](Scenario& s) {
       s.noise.source = EGG_NOISE_COUNTER;
       s.noise.table_log2 = 0;
     });
   }
-  if (scenario.no_target != 0) edit_scenario(cases, test, [](Scenario& s) { s.no_target = 0; });
-  if (scenario.masked) edit_scenario(cases, test, [](Scenario& s) { s.masked = false; });
-  if (scenario.split != 0) edit_scenario(cases, test, [](Scenario& s) { s.split = 0; });
-  if (scenario.reset != 0) edit_scenario(cases, test, [](Scenario& s) { s.reset = 0; });
+  if (scenario.no_target != 0) cuts.scenario([](Scenario& s) { s.no_target = 0; });
+  if (scenario.masked) cuts.scenario([](Scenario& s) { s.masked = false; });
+  if (scenario.split != 0) cuts.scenario([](Scenario& s) { s.split = 0; });
+  if (scenario.reset != 0) cuts.scenario([](Scenario& s) { s.reset = 0; });
 }
 
 bool is_valid(const RandomCase& test) {
@@ -354,13 +356,13 @@ RandomCase shrink(const RandomCase& test, const std::function<bool(const RandomC
   RandomCase best = test;
   size_t tries = 0;
   for (bool found = true; found;) {
-    Candidates cases;
-    simpler_scenario(cases, best);
-    fewer_ops(cases, best);
-    smaller_sizes(cases, best);
-    fewer_nodes(cases, best);
+    Cuts cuts(best);
+    simpler_scenario(cuts);
+    fewer_ops(cuts);
+    smaller_sizes(cuts);
+    fewer_nodes(cuts);
     found = false;
-    for (RandomCase& smaller : cases) {
+    for (RandomCase& smaller : cuts.cases) {
       if (!is_valid(smaller)) continue;
       if (++tries > kMostTries) return best;
       if (!still_fails(smaller, fails)) continue;

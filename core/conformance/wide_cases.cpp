@@ -32,6 +32,11 @@ Value wide_product(ProgramBuilder& program, const std::string& name, int32_t siz
   return program.wide_linear(name, constant_state(program, name + "_x", 21), weight, shift);
 }
 
+void fill_all(OpCase& test, Fill fill) {
+  test.scenario.states = fill;
+  test.scenario.weights = fill;
+}
+
 // Makes every call read this number of tokens.
 void read_tokens(OpCase& test, uint32_t tokens) {
   for (Action& action : test.scenario.actions) action.tokens = tokens;
@@ -63,8 +68,7 @@ void add_wide_linear_cases(Cases& cases) {
             keep_wide(program, program.wide_linear("out", constant_state(program, "x", 515), weight, shift));
           });
       test.context = kPositions;
-      test.scenario.states = fill;
-      test.scenario.weights = fill;
+      fill_all(test, fill);
     }
   }
   OpCase& ranks = cases.add("wide rank 5",
@@ -98,8 +102,7 @@ void add_wide_add_cases(Cases& cases) {
           keep(program, program.add("back", sum, a));
         });
     test.context = kPositions;
-    test.scenario.states = fill;
-    test.scenario.weights = fill;
+    fill_all(test, fill);
   }
 }
 
@@ -205,12 +208,49 @@ std::vector<OpCase> cases_rope() {
     for (const bool wide : {false, true}) {
       OpCase& test = add(36, 12, wide);
       test.name += fmt::format(" fill {}", static_cast<int>(fill));
-      test.scenario.states = fill;
-      test.scenario.weights = fill;
+      fill_all(test, fill);
     }
   }
   return cases.take();
 }
+
+namespace {
+
+void add_attention_programs(Cases& cases) {
+  // Two attentions keep two caches; a call of fewer tokens than the context.
+  OpCase& two = cases.add("twice", [=](ProgramBuilder& program) {
+    Draws draws(3);
+    const Table weights = program.table("weights", random_weights(draws, 900));
+    const Value token = program.embed("token", program.matrix("tokens", 5, 16, 60));
+    const Value q = constant_state(program, "q", 16);
+    const Value once = program.attention("once", q, token, q, weights, 8, EGG_WEIGHT_SOFTMAX, 4);
+    keep(program, program.attention("again", once, once, token, weights, 4, EGG_WEIGHT_SIGMOID, 4));
+  });
+  two.context = 19;
+  read_tokens(two, 13);
+  // Weights of 800 KiB: a backend may take a part of them through several tokens before the next part.
+  OpCase& parts = cases.add("between products of 520 x 520", [=](ProgramBuilder& program) {
+    Draws draws(5);
+    const auto product = [&](const std::string& name, Value x) {
+      return program.linear(name, x, program.matrix(name + "_weight", 520, 520, 16), 10);
+    };
+    const Value h = program.state("h", 520);
+    const Value x = product("x", h);
+    program.store(h, program.add("next_h", x, program.embed("token", program.matrix("tokens", 5, 520, 60))));
+    const Value y = program.wide_linear("y", x, program.matrix("y_weight", 520, 520, 16), 6);
+    const Value v = program.max_norm("v", y);
+    const Table weights = program.table("weights", random_weights(draws, 900));
+    const Value attended = program.attention("attended", x, v, v, weights, 52, EGG_WEIGHT_SOFTMAX, 7);
+    const Value g = program.state("g", 520);
+    const Value sum = program.add("sum", g, product("z", attended));
+    program.store(g, program.add("next_g", sum, program.max_norm("late", y)));
+  });
+  parts.context = 21;
+  parts.scenario = shaped_scenario(kOnePair, noise_kind(0));
+  read_tokens(parts, 19);
+}
+
+}  // namespace
 
 std::vector<OpCase> cases_attention() {
   Cases cases(EGG_OP_ATTENTION);
@@ -244,8 +284,7 @@ std::vector<OpCase> cases_attention() {
     for (const Fill fill : {Fill::kExtreme, Fill::kLargest, Fill::kSmall, Fill::kZero}) {
       OpCase& test = add(16, 8, weighting, 5, (1 << 23) / 7, 6);
       test.name += fmt::format(" fill {}", static_cast<int>(fill));
-      test.scenario.states = fill;
-      test.scenario.weights = fill;
+      fill_all(test, fill);
     }
     for (const uint32_t one_in : {0U, 1U, 2U, 3U}) {
       OpCase& test = add(16, 8, weighting, 5, 5000, 11);
@@ -253,37 +292,7 @@ std::vector<OpCase> cases_attention() {
       test.scenario.reset = one_in;
     }
   }
-  // Two attentions keep two caches; a call of fewer tokens than the context.
-  OpCase& two = cases.add("twice", [=](ProgramBuilder& program) {
-    Draws draws(3);
-    const Table weights = program.table("weights", random_weights(draws, 900));
-    const Value token = program.embed("token", program.matrix("tokens", 5, 16, 60));
-    const Value q = constant_state(program, "q", 16);
-    const Value once = program.attention("once", q, token, q, weights, 8, EGG_WEIGHT_SOFTMAX, 4);
-    keep(program, program.attention("again", once, once, token, weights, 4, EGG_WEIGHT_SIGMOID, 4));
-  });
-  two.context = 19;
-  read_tokens(two, 13);
-  // Weights of 800 KiB: a backend may take a part of them through several tokens before the next part.
-  OpCase& parts = cases.add("between products of 520 x 520", [=](ProgramBuilder& program) {
-    Draws draws(5);
-    const auto product = [&](const std::string& name, Value x) {
-      return program.linear(name, x, program.matrix(name + "_weight", 520, 520, 16), 10);
-    };
-    const Value h = program.state("h", 520);
-    const Value x = product("x", h);
-    program.store(h, program.add("next_h", x, program.embed("token", program.matrix("tokens", 5, 520, 60))));
-    const Value y = program.wide_linear("y", x, program.matrix("y_weight", 520, 520, 16), 6);
-    const Value v = program.max_norm("v", y);
-    const Table weights = program.table("weights", random_weights(draws, 900));
-    const Value attended = program.attention("attended", x, v, v, weights, 52, EGG_WEIGHT_SOFTMAX, 7);
-    const Value g = program.state("g", 520);
-    const Value sum = program.add("sum", g, product("z", attended));
-    program.store(g, program.add("next_g", sum, program.max_norm("late", y)));
-  });
-  parts.context = 21;
-  parts.scenario = shaped_scenario(kOnePair, noise_kind(0));
-  read_tokens(parts, 19);
+  add_attention_programs(cases);
   return cases.take();
 }
 

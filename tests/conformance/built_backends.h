@@ -36,9 +36,6 @@ class BuiltBackend : public testing::TestWithParam<std::string> {
   ChosenPlugin chosen() const { return built_plugins().choose(EGG_KIND_BACKEND, GetParam()); }
 };
 
-inline void expect_passed(const Check& check) {
-  EXPECT_TRUE(check.passed()) << check.what << ": " << (check.failures.empty() ? "no case ran" : check.failures[0]);
-}
 
 }  // namespace eggroll::test
 

@@ -15,7 +15,7 @@ namespace {
 
 TEST(Conformance, EveryOpAndRuleOpHasCases) {
   std::set<int32_t> ops;
-  for (const OpCase& test : op_cases()) ops.insert(test.op);
+  for (const OpCase& test : op_cases()) ops.insert(test.code);
   EXPECT_EQ(ops.size(), size_t{EGG_OP_COUNT});
   std::set<int32_t> rules;
   for (const RuleCase& test : rule_cases()) rules.insert(test.code);
@@ -33,7 +33,7 @@ TEST(Conformance, EveryOpMeetsEveryShape) {
   for (int code = 0; code < EGG_OP_COUNT; ++code) {
     std::set<uint32_t> populations;
     for (const OpCase& test : op_cases()) {
-      if (test.op == code) populations.insert(test.scenario.population);
+      if (test.code == code) populations.insert(test.scenario.population);
     }
     EXPECT_EQ(populations.size(), shape_count()) << signature_of(code).name;
   }

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <regex>
 #include <set>
@@ -28,13 +27,18 @@ std::vector<RandomCase> cases_of_check(RandomCase (*make)(uint64_t)) {
   return cases;
 }
 
-// The number of cases of a check that have each feature.
-using Features = std::map<std::string, size_t>;
+// Counts the cases of a check that have each feature.
+class Features {
+ public:
+  void operator()(const std::string& name, bool yes) { counts_[name] += yes ? size_t{1} : size_t{0}; }
+  void expect_all() const {
+    EXPECT_FALSE(counts_.empty());
+    for (const auto& [name, count] : counts_) EXPECT_GT(count, 0U) << name;
+  }
 
-void expect_all(const Features& features) {
-  EXPECT_FALSE(features.empty());
-  for (const auto& [name, count] : features) EXPECT_GT(count, 0U) << name;
-}
+ private:
+  std::map<std::string, size_t> counts_;
+};
 
 TEST(RandomCases, FollowFromTheirSeed) {
   for (RandomCase (*make)(uint64_t) : {&random_program_case, &random_rule_case}) {
@@ -52,10 +56,9 @@ TEST(RandomCases, FollowFromTheirSeed) {
 TEST(RandomCases, AreTheSameOnEveryMachine) { EXPECT_EQ(random_cases_hash(), kept_hash(kRandomCases)); }
 
 TEST(RandomPrograms, ReachEveryOpAndItsForms) {
-  Features found;
-  for (const OpSignature& info : kOpSignatures) found[info.name] = 0;
+  Features count;
+  for (const OpSignature& info : kOpSignatures) count(info.name, false);
   for (const RandomCase& test : cases_of_check(&random_program_case)) {
-    const auto count = [&](const std::string& name, bool yes) { found[name] += yes ? size_t{1} : size_t{0}; };
     const RandomProgram& program = test.program;
     count("floor", program.rounding == EGG_ROUND_FLOOR);
     count("nearest", program.rounding == EGG_ROUND_NEAREST);
@@ -92,14 +95,13 @@ TEST(RandomPrograms, ReachEveryOpAndItsForms) {
       count("a sigmoid", op.code == EGG_OP_ATTENTION && op.mode == EGG_WEIGHT_SIGMOID);
     }
   }
-  expect_all(found);
+  count.expect_all();
 }
 
 // Parameters and values that more than one op uses, states around their stores.
 TEST(RandomPrograms, ShareValuesAndParameters) {
-  Features found;
+  Features count;
   for (const RandomCase& test : cases_of_check(&random_program_case)) {
-    const auto count = [&](const std::string& name, bool yes) { found[name] += yes ? size_t{1} : size_t{0}; };
     std::map<int32_t, std::set<int32_t>> codes_of_param;
     std::map<int32_t, int> uses_of_param;
     std::map<int32_t, int> readers;
@@ -132,7 +134,7 @@ TEST(RandomPrograms, ShareValuesAndParameters) {
       count(state ? "a state of several readers" : "a value of several readers", count_of_readers > 1);
     }
   }
-  expect_all(found);
+  count.expect_all();
 }
 
 // Whether a draw for this parameter passes the end of its half of the noise table.
@@ -150,9 +152,8 @@ bool wraps(const RandomCase& test, uint32_t param, uint64_t step) {
 }
 
 TEST(RandomPrograms, MeetEveryKindOfNoise) {
-  Features found;
+  Features count;
   for (const RandomCase& test : cases_of_check(&random_program_case)) {
-    const auto count = [&](const std::string& name, bool yes) { found[name] += yes ? size_t{1} : size_t{0}; };
     const egg_noise& noise = test.scenario.noise;
     for (const int32_t rank : {1, 2, 3, 4, 5, 64}) count("rank " + std::to_string(rank), noise.rank == rank);
     for (int32_t d = 0; d < 3; ++d) count("distribution " + std::to_string(d), noise.distribution == d);
@@ -170,11 +171,10 @@ TEST(RandomPrograms, MeetEveryKindOfNoise) {
       count("the end of a noise table", any);
     }
   }
-  expect_all(found);
+  count.expect_all();
 }
 
-void count_evaluate(const Action& action, const Scenario& scenario,
-                    const std::function<void(std::string, bool)>& count) {
+void count_evaluate(const Action& action, const Scenario& scenario, Features& count) {
   constexpr uint32_t kTile = 16;  // members; no vector unit takes fewer at a time, except one that takes 8
   const uint32_t end = action.first + action.count;
   count("a range that begins within a tile", action.first % kTile != 0);
@@ -195,9 +195,8 @@ void count_evaluate(const Action& action, const Scenario& scenario,
 }
 
 TEST(RandomPrograms, MeetEveryShapeOfAPopulation) {
-  Features found;
+  Features count;
   for (const RandomCase& test : cases_of_check(&random_program_case)) {
-    const auto count = [&](const std::string& name, bool yes) { found[name] += yes ? size_t{1} : size_t{0}; };
     const Scenario& scenario = test.scenario;
     count("one pair", scenario.population == 2);
     for (const uint32_t lanes : {4U, 8U, 16U, 32U}) {
@@ -242,14 +241,13 @@ TEST(RandomPrograms, MeetEveryShapeOfAPopulation) {
       before.insert(action.kind);
     }
   }
-  expect_all(found);
+  count.expect_all();
 }
 
 TEST(RandomRules, ReachEveryOpAndType) {
-  Features found;
-  for (const RuleOpInfo& info : kRuleOpInfo) found[info.name] = 0;
+  Features count;
+  for (const RuleOpInfo& info : kRuleOpInfo) count(info.name, false);
   for (const RandomCase& test : cases_of_check(&random_rule_case)) {
-    const auto count = [&](const std::string& name, bool yes) { found[name] += yes ? size_t{1} : size_t{0}; };
     const RandomRule& rule = test.rule;
     const std::vector<char> types = rule_types(make_rule(rule)->view());
     for (size_t i = 0; i < rule.nodes.size(); ++i) {
@@ -276,7 +274,7 @@ TEST(RandomRules, ReachEveryOpAndType) {
       count("fewer weights than lanes", weights < 4);
     }
   }
-  expect_all(found);
+  count.expect_all();
 }
 
 // ---- Planted faults ----
