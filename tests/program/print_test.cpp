@@ -30,6 +30,23 @@ op    logits[5]                = linear(a, head, shift 7)
 op    loss                     = loss(logits, target, unit 4096/65536 bits)
 )";
 
+void expect_has(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+}
+
+// Each change of a Raw gives its printed form another hash. The first one changes nothing.
+template <class Raw, class Printed>
+void expect_hashes_differ(const std::vector<std::function<void(Raw&)>>& changes, const Printed& printed) {
+  std::set<std::string> hashes;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    Raw raw;
+    changes[i](raw);
+    const auto made = printed(raw);
+    EXPECT_EQ(made.hash(), sha256_hex(made.text()));
+    EXPECT_TRUE(hashes.insert(made.hash()).second) << "change " << i;
+  }
+}
+
 TEST(ProgramText, OfTheTinyProgram) {
   RawProgram raw;
   const Program program(raw.view());
@@ -46,12 +63,10 @@ TEST(ProgramText, ShowsWhatTheTinyProgramLacks) {
   raw.ops[1].attr = EGG_DIVIDE_TRUNCATE;
   raw.ops[5].param[1] = 3;
   const std::string text = Program(raw.view()).text();
-  for (const char* line : {"program vocab 5, fixed point 4, rounding floor\n",
-                           "param w                        matrix 3 x 3        init normal 8, frozen\n",
-                           "op    n[3]                     = l1_norm(x, gain, truncate)\n",
-                           "op    a[3]                     = add(m, x, bias bias)\n"}) {
-    EXPECT_NE(text.find(line), std::string::npos) << line << "is not in\n" << text;
-  }
+  expect_has(text, {"program vocab 5, fixed point 4, rounding floor\n",
+                    "param w                        matrix 3 x 3        init normal 8, frozen\n",
+                    "op    n[3]                     = l1_norm(x, gain, truncate)\n",
+                    "op    a[3]                     = add(m, x, bias bias)\n"});
 }
 
 TEST(ProgramIndices, OfWords) {
@@ -65,10 +80,8 @@ TEST(ProgramIndices, OfWords) {
   const Program program(*b.view());
   EXPECT_EQ(program.indices().size(), 3U);
   const std::string text = program.text();
-  for (const char* op : {"embed(hash of 1 word, one_rows)", "embed(hash of 2 words, one, two_rows)",
-                         "embed(hash of 2 words, two, more_rows)", "embed(hash of 2 tokens, two_again, last_rows)"}) {
-    EXPECT_NE(text.find(op), std::string::npos) << op << " is not in\n" << text;
-  }
+  expect_has(text, {"embed(hash of 1 word, one_rows)", "embed(hash of 2 words, one, two_rows)",
+                    "embed(hash of 2 words, two, more_rows)", "embed(hash of 2 tokens, two_again, last_rows)"});
 }
 
 TEST(ProgramIndices, OfWordsKeepTheContract) {
@@ -118,26 +131,22 @@ TEST(ProgramIndices, OfTheSameHashAreShared) {
   }
   EXPECT_EQ(program.ops()[0].attr, 0);
   const std::string text = program.text();
-  for (const char* op :
-       {"embed(hash of 2 tokens, token, two_rows)", "embed(hash of 2 tokens, two, more_rows_rows)",
-        "embed(hash of 3 tokens, more_rows, three_rows)", "embed(hash of 3 tokens, three, three_again_rows)",
-        "embed(hash of 2 tokens, three_again, two_again_rows)"}) {
-    EXPECT_NE(text.find(op), std::string::npos) << op << " is not in\n" << text;
-  }
+  expect_has(text,
+             {"embed(hash of 2 tokens, token, two_rows)", "embed(hash of 2 tokens, two, more_rows_rows)",
+              "embed(hash of 3 tokens, more_rows, three_rows)", "embed(hash of 3 tokens, three, three_again_rows)",
+              "embed(hash of 2 tokens, three_again, two_again_rows)"});
   EXPECT_EQ(text.find("index"), std::string::npos) << text;
 }
 
 TEST(ProgramText, OfTheTinyFormer) {
   RawProgram raw(tiny_former());
   const std::string text = Program(raw.view()).text();
-  for (const char* line :
-       {"program vocab 5, fixed point 4, rounding nearest, context 2\n",
-        "op    u[8]                     = lut(x, lut)\n", "op    q[8] wide                = linear(u, w, shift 0)\n",
-        "op    r[8] wide                = rope(q, angles, head 4)\n",
-        "op    o[8]                     = attention(n, x, u, weights, head 4, softmax, shift 6)\n",
-        "op    s[8] wide                = add(o, q)\n"}) {
-    EXPECT_NE(text.find(line), std::string::npos) << line << "is not in\n" << text;
-  }
+  expect_has(text, {"program vocab 5, fixed point 4, rounding nearest, context 2\n",
+                    "op    u[8]                     = lut(x, lut)\n",
+                    "op    q[8] wide                = linear(u, w, shift 0)\n",
+                    "op    r[8] wide                = rope(q, angles, head 4)\n",
+                    "op    o[8]                     = attention(n, x, u, weights, head 4, softmax, shift 6)\n",
+                    "op    s[8] wide                = add(o, q)\n"});
 }
 
 // A table is part of what a program computes.
@@ -190,12 +199,7 @@ TEST(ProgramHash, ChangesWithEveryPart) {
       [](RawProgram& r) { r.ops[6].in[0] = 3; },
       [](RawProgram& r) { r.ops[8].attr = 4097; },
   };
-  std::set<std::string> hashes;
-  for (size_t i = 0; i < changes.size(); ++i) {
-    RawProgram raw;
-    changes[i](raw);
-    EXPECT_TRUE(hashes.insert(Program(raw.view()).hash()).second) << "change " << i;
-  }
+  expect_hashes_differ(changes, [](RawProgram& raw) { return Program(raw.view()); });
 }
 
 const char* const kSignEs =
@@ -285,14 +289,7 @@ TEST(RuleHash, ChangesWithEveryPart) {
       [](SmallRule& r) { r.slots[0].node = 2; },
       [](SmallRule& r) { r.slots[0].name = "total"; },
   };
-  std::set<std::string> hashes;
-  for (size_t i = 0; i < changes.size(); ++i) {
-    SmallRule small;
-    changes[i](small);
-    const Rule rule(small.rule);
-    EXPECT_EQ(rule.hash(), sha256_hex(rule.text()));
-    EXPECT_TRUE(hashes.insert(rule.hash()).second) << "change " << i;
-  }
+  expect_hashes_differ(changes, [](const SmallRule& small) { return Rule(small.rule); });
 }
 
 }  // namespace

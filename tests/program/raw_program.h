@@ -2,6 +2,9 @@
 #ifndef EGGROLL_TESTS_PROGRAM_RAW_PROGRAM_H
 #define EGGROLL_TESTS_PROGRAM_RAW_PROGRAM_H
 
+#include <functional>
+#include <ostream>
+#include <string>
 #include <vector>
 
 #include "program/tiny_programs.h"
@@ -38,6 +41,24 @@ struct RawProgram {
   std::vector<egg_op> ops;
   std::vector<egg_table> tables;
 };
+
+// A change that breaks what a Raw stands for, and the part of the refusal between its usual beginning and cure.
+template <class Raw>
+struct BrokenPart {
+  const char* name;
+  std::function<void(Raw&)> change;
+  std::string fault;
+};
+
+template <class Raw>
+void PrintTo(const BrokenPart<Raw>& broken, std::ostream* out) {
+  *out << broken.fault;
+}
+
+template <class Raw>
+std::string name_of(const testing::TestParamInfo<BrokenPart<Raw>>& info) {
+  return info.param.name;
+}
 
 }  // namespace eggroll::test
 

@@ -44,13 +44,7 @@ struct RawRule {
   std::vector<const char*> scalars;
 };
 
-struct Broken {
-  const char* name;
-  std::function<void(RawRule&)> change;
-  std::string fault;
-};
-
-void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.fault; }
+using Broken = BrokenPart<RawRule>;
 
 class ValidateRule : public testing::TestWithParam<Broken> {};
 
@@ -61,51 +55,8 @@ TEST_P(ValidateRule, RefusesWithOneSentence) {
             "the optimizer's rule is wrong: " + GetParam().fault + "; fix the optimizer plugin");
 }
 
-std::string name_of(const testing::TestParamInfo<Broken>& info) { return info.param.name; }
-
-INSTANTIATE_TEST_SUITE_P(
-    Head, ValidateRule,
-    testing::Values(Broken{"ShortStruct", [](RawRule& r) { r.rule.struct_size = 8; },
-                           fmt::format("it has 8 bytes, expected {}", sizeof(egg_rule))},
-                    Broken{"NoNodes", [](RawRule& r) { r.nodes.clear(); }, "it has 0 nodes, expected 1 to 4096"},
-                    Broken{"TooManyNodes", [](RawRule& r) { r.nodes.resize(4097, r.nodes[1]); },
-                           "it has 4097 nodes, expected 1 to 4096"},
-                    Broken{"SlotWithoutName", [](RawRule& r) { r.slots[0].name = nullptr; }, "slot 0 has no name"},
-                    Broken{"SlotType", [](RawRule& r) { r.slots[0].type = 'd'; },
-                           "slot 'count' is neither of type i nor f"},
-                    Broken{"ScalarWithoutName", [](RawRule& r) { r.scalars[0] = nullptr; }, "scalar 0 has no name"},
-                    Broken{"TooManySlots", [](RawRule& r) { r.slots.resize(4097, r.slots[0]); },
-                           "it has 4097 slots and 1 scalars, expected at most 4096 each"},
-                    Broken{"TooManyScalars", [](RawRule& r) { r.scalars.resize(4097, "rate"); },
-                           "it has 1 slots and 4097 scalars, expected at most 4096 each"}),
-    name_of);
-
 const std::string kTooLong(201, 'n');
 const std::string kMuchTooLong(1000000, 'n');
-
-// Names appear in files, tables and terminals.
-INSTANTIATE_TEST_SUITE_P(
-    Names, ValidateRule,
-    testing::Values(
-        Broken{"EmptySlot", [](RawRule& r) { r.slots[0].name = ""; }, "slot 0: a name is empty"},
-        Broken{"EmptyScalar", [](RawRule& r) { r.scalars[0] = ""; }, "scalar 0: a name is empty"},
-        Broken{"SlotWithASlash", [](RawRule& r) { r.slots[0].name = "a/b"; },
-               "slot 0: the name 'a/b' has characters other than a-z, 0-9, underscores and dots"},
-        Broken{"ScalarThatIsNoText", [](RawRule& r) { r.scalars[0] = "lr\xff"; },
-               "scalar 0: the name 'lr\xef\xbf\xbd' has characters other than a-z, 0-9, underscores and dots"},
-        Broken{"ScalarThatControls", [](RawRule& r) { r.scalars[0] = "\x1b[31m"; },
-               "scalar 0: the name '\xef\xbf\xbd[31m' has characters other than a-z, 0-9, underscores and dots"},
-        Broken{"LongSlot", [](RawRule& r) { r.slots[0].name = kTooLong.c_str(); },
-               "slot 0: the name '" + kTooLong + "' is longer than 200 characters"},
-        Broken{"LongScalar", [](RawRule& r) { r.scalars[0] = kMuchTooLong.c_str(); },
-               "scalar 0: the name '" + kMuchTooLong.substr(0, 1000) + "...' is longer than 200 characters"},
-        Broken{"TwinSlots", [](RawRule& r) { r.slots.push_back(r.slots[0]); }, "two slots are named 'count'"},
-        Broken{"TwinScalars", [](RawRule& r) { r.scalars.push_back("rate"); }, "two scalars are named 'rate'"},
-        Broken{"ScalarNamedAsTheChecksum", [](RawRule& r) { r.scalars[0] = "crc"; },
-               "scalar 'crc' has the name of a figure that the host writes beside it, expected another name"},
-        Broken{"ScalarOfTheHost", [](RawRule& r) { r.scalars[0] = "step"; },
-               "scalar 'step' has the name of a figure that the host writes beside it, expected another name"}),
-    name_of);
 
 TEST(ValidateRuleNames, TakesTheLongestAndASlotNamedAsAScalar) {
   RawRule raw;
@@ -117,60 +68,78 @@ TEST(ValidateRuleNames, TakesTheLongestAndASlotNamedAsAScalar) {
   EXPECT_EQ(message_of([&] { Rule rule(raw.view()); }), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Nodes, ValidateRule,
-                         testing::Values(Broken{"NegativeCode", [](RawRule& r) { r.nodes[2].code = -1; },
-                                                "node 2 has the unknown code -1"},
-                                         Broken{"UnknownCode", [](RawRule& r) { r.nodes[2].code = EGG_RULE_COUNT; },
-                                                fmt::format("node 2 has the unknown code {}", int{EGG_RULE_COUNT})},
-                                         Broken{"OperandTooMany", [](RawRule& r) { r.nodes[2].in[2] = 0; },
-                                                "node 2 (fmul) has an operand too many"},
-                                         Broken{"OperandMissing", [](RawRule& r) { r.nodes[2].in[1] = -1; },
-                                                "node 2 (fmul) has an operand that is not an earlier node"},
-                                         Broken{"OperandIsItself", [](RawRule& r) { r.nodes[2].in[1] = 2; },
-                                                "node 2 (fmul) has an operand that is not an earlier node"},
-                                         Broken{"OperandIsLater", [](RawRule& r) { r.nodes[2].in[0] = 9; },
-                                                "node 2 (fmul) has an operand that is not an earlier node"},
-                                         Broken{"IntegerForFloat", [](RawRule& r) { r.nodes[7].in[0] = 4; },
-                                                "node 7 (flt): operand 0 is of type i, expected f"},
-                                         Broken{"FloatForInteger", [](RawRule& r) { r.nodes[5].in[1] = 2; },
-                                                "node 5 (iadd): operand 1 is of type f, expected i"},
-                                         Broken{"ConditionIsAFloat", [](RawRule& r) { r.nodes[9].in[0] = 1; },
-                                                "node 9 (select): operand 0 is of type f, expected i"},
-                                         Broken{"BranchesOfTwoTypes", [](RawRule& r) { r.nodes[9].in[2] = 1; },
-                                                "node 9 (select): operand 2 is of type f, expected i"},
-                                         Broken{"SlotThatIsNone", [](RawRule& r) { r.nodes[3].index = 1; },
-                                                "node 3 (slot) has index 1, expected 0 to 0"},
-                                         Broken{"NegativeSlot", [](RawRule& r) { r.nodes[3].index = -1; },
-                                                "node 3 (slot) has index -1, expected 0 to 0"},
-                                         Broken{"ScalarThatIsNone", [](RawRule& r) { r.nodes[0].index = 1; },
-                                                "node 0 (scalar) has index 1, expected 0 to 0"}),
-                         name_of);
+const std::vector<Broken> kBroken = {
+    // ---- Head ----
+    {"ShortStruct", [](auto& r) { r.rule.struct_size = 8; },
+     fmt::format("it has 8 bytes, expected {}", sizeof(egg_rule))},
+    {"NoNodes", [](auto& r) { r.nodes.clear(); }, "it has 0 nodes, expected 1 to 4096"},
+    {"TooManyNodes", [](auto& r) { r.nodes.resize(4097, r.nodes[1]); }, "it has 4097 nodes, expected 1 to 4096"},
+    {"SlotWithoutName", [](auto& r) { r.slots[0].name = nullptr; }, "slot 0 has no name"},
+    {"SlotType", [](auto& r) { r.slots[0].type = 'd'; }, "slot 'count' is neither of type i nor f"},
+    {"ScalarWithoutName", [](auto& r) { r.scalars[0] = nullptr; }, "scalar 0 has no name"},
+    {"TooManySlots", [](auto& r) { r.slots.resize(4097, r.slots[0]); },
+     "it has 4097 slots and 1 scalars, expected at most 4096 each"},
+    {"TooManyScalars", [](auto& r) { r.scalars.resize(4097, "rate"); },
+     "it has 1 slots and 4097 scalars, expected at most 4096 each"},
+    // ---- Names ----
+    // Names appear in files, tables and terminals.
+    {"EmptySlot", [](auto& r) { r.slots[0].name = ""; }, "slot 0: a name is empty"},
+    {"EmptyScalar", [](auto& r) { r.scalars[0] = ""; }, "scalar 0: a name is empty"},
+    {"SlotWithASlash", [](auto& r) { r.slots[0].name = "a/b"; },
+     "slot 0: the name 'a/b' has characters other than a-z, 0-9, underscores and dots"},
+    {"ScalarThatIsNoText", [](auto& r) { r.scalars[0] = "lr\xff"; },
+     "scalar 0: the name 'lr\xef\xbf\xbd' has characters other than a-z, 0-9, underscores and dots"},
+    {"ScalarThatControls", [](auto& r) { r.scalars[0] = "\x1b[31m"; },
+     "scalar 0: the name '\xef\xbf\xbd[31m' has characters other than a-z, 0-9, underscores and dots"},
+    {"LongSlot", [](auto& r) { r.slots[0].name = kTooLong.c_str(); },
+     "slot 0: the name '" + kTooLong + "' is longer than 200 characters"},
+    {"LongScalar", [](auto& r) { r.scalars[0] = kMuchTooLong.c_str(); },
+     "scalar 0: the name '" + kMuchTooLong.substr(0, 1000) + "...' is longer than 200 characters"},
+    {"TwinSlots", [](auto& r) { r.slots.push_back(r.slots[0]); }, "two slots are named 'count'"},
+    {"TwinScalars", [](auto& r) { r.scalars.push_back("rate"); }, "two scalars are named 'rate'"},
+    {"ScalarNamedAsTheChecksum", [](auto& r) { r.scalars[0] = "crc"; },
+     "scalar 'crc' has the name of a figure that the host writes beside it, expected another name"},
+    {"ScalarOfTheHost", [](auto& r) { r.scalars[0] = "step"; },
+     "scalar 'step' has the name of a figure that the host writes beside it, expected another name"},
+    // ---- Nodes ----
+    {"NegativeCode", [](auto& r) { r.nodes[2].code = -1; }, "node 2 has the unknown code -1"},
+    {"UnknownCode", [](auto& r) { r.nodes[2].code = EGG_RULE_COUNT; },
+     fmt::format("node 2 has the unknown code {}", int{EGG_RULE_COUNT})},
+    {"OperandTooMany", [](auto& r) { r.nodes[2].in[2] = 0; }, "node 2 (fmul) has an operand too many"},
+    {"OperandMissing", [](auto& r) { r.nodes[2].in[1] = -1; },
+     "node 2 (fmul) has an operand that is not an earlier node"},
+    {"OperandIsItself", [](auto& r) { r.nodes[2].in[1] = 2; },
+     "node 2 (fmul) has an operand that is not an earlier node"},
+    {"OperandIsLater", [](auto& r) { r.nodes[2].in[0] = 9; },
+     "node 2 (fmul) has an operand that is not an earlier node"},
+    {"IntegerForFloat", [](auto& r) { r.nodes[7].in[0] = 4; }, "node 7 (flt): operand 0 is of type i, expected f"},
+    {"FloatForInteger", [](auto& r) { r.nodes[5].in[1] = 2; }, "node 5 (iadd): operand 1 is of type f, expected i"},
+    {"ConditionIsAFloat", [](auto& r) { r.nodes[9].in[0] = 1; }, "node 9 (select): operand 0 is of type f, expected i"},
+    {"BranchesOfTwoTypes", [](auto& r) { r.nodes[9].in[2] = 1; },
+     "node 9 (select): operand 2 is of type f, expected i"},
+    {"SlotThatIsNone", [](auto& r) { r.nodes[3].index = 1; }, "node 3 (slot) has index 1, expected 0 to 0"},
+    {"NegativeSlot", [](auto& r) { r.nodes[3].index = -1; }, "node 3 (slot) has index -1, expected 0 to 0"},
+    {"ScalarThatIsNone", [](auto& r) { r.nodes[0].index = 1; }, "node 0 (scalar) has index 1, expected 0 to 0"},
+    // ---- Results ----
+    {"NoChange", [](auto& r) { r.rule.delta = -1; }, "the weight change is no node of the rule"},
+    {"ChangeThatIsNone", [](auto& r) { r.rule.delta = 10; }, "the weight change is no node of the rule"},
+    {"ChangeIsAFloat", [](auto& r) { r.rule.delta = 2; }, "the weight change is a float, expected an integer"},
+    {"SlotNeverSet", [](auto& r) { r.slots[0].node = -1; }, "the new value of slot 'count' is no node of the rule"},
+    {"SlotOfTheOtherType", [](auto& r) { r.slots[0].node = 2; },
+     "the new value of slot 'count' has another type than the slot"},
+};
 
-INSTANTIATE_TEST_SUITE_P(Results, ValidateRule,
-                         testing::Values(Broken{"NoChange", [](RawRule& r) { r.rule.delta = -1; },
-                                                "the weight change is no node of the rule"},
-                                         Broken{"ChangeThatIsNone", [](RawRule& r) { r.rule.delta = 10; },
-                                                "the weight change is no node of the rule"},
-                                         Broken{"ChangeIsAFloat", [](RawRule& r) { r.rule.delta = 2; },
-                                                "the weight change is a float, expected an integer"},
-                                         Broken{"SlotNeverSet", [](RawRule& r) { r.slots[0].node = -1; },
-                                                "the new value of slot 'count' is no node of the rule"},
-                                         Broken{"SlotOfTheOtherType", [](RawRule& r) { r.slots[0].node = 2; },
-                                                "the new value of slot 'count' has another type than the slot"}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(Each, ValidateRule, testing::ValuesIn(kBroken), name_of<RawRule>);
 
 TEST(ValidateRuleLists, MustBeThere) {
   const std::string sentence = "the optimizer's rule is wrong: a list is missing; fix the optimizer plugin";
-  RawRule raw;
-  egg_rule rule = raw.view();
-  rule.nodes = nullptr;
-  EXPECT_EQ(message_of([&] { rule_types(rule); }), sentence);
-  rule = raw.view();
-  rule.slots = nullptr;
-  EXPECT_EQ(message_of([&] { rule_types(rule); }), sentence);
-  rule = raw.view();
-  rule.scalar_names = nullptr;
-  EXPECT_EQ(message_of([&] { rule_types(rule); }), sentence);
+  for (void (*drop)(egg_rule&) : {+[](egg_rule& r) { r.nodes = nullptr; }, +[](egg_rule& r) { r.slots = nullptr; },
+                                  +[](egg_rule& r) { r.scalar_names = nullptr; }}) {
+    RawRule raw;
+    egg_rule rule = raw.view();
+    drop(rule);
+    EXPECT_EQ(message_of([&] { rule_types(rule); }), sentence);
+  }
 }
 
 TEST(RuleTypes, FollowFromTheOps) {

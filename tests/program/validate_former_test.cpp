@@ -7,18 +7,12 @@
 namespace eggroll::test {
 namespace {
 
-struct Broken {
-  const char* name;
-  std::function<void(RawProgram&)> change;
-  std::string fault;
-};
-
-void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.fault; }
-
 // Indices in tiny_former().
 enum ValueIndex : size_t { kX, kU, kQ, kR, kN, kO, kS, kY, kLogits };
 enum OpIndex : size_t { kEmbed, kLut, kLinear, kRope, kNorm, kAttention, kAdd, kLastNorm, kLogitsOp, kLoss };
 enum TableIndex : size_t { kLutTable, kAngles, kWeights };
+
+using Broken = BrokenPart<RawProgram>;
 
 class ValidateFormer : public testing::TestWithParam<Broken> {};
 
@@ -34,72 +28,52 @@ TEST(TinyFormer, IsValid) {
   EXPECT_NO_THROW(validate_program(raw.view()));
 }
 
-std::string name_of(const testing::TestParamInfo<Broken>& info) { return info.param.name; }
-
-INSTANTIATE_TEST_SUITE_P(
-    WideValues, ValidateFormer,
-    testing::Values(Broken{"MadeByEmbed", [](RawProgram& r) { r.values[kX].is_wide = 1; },
-                           "op 0 (embed 'x') writes 'x', which is wide"},
-                    Broken{"MadeByLut", [](RawProgram& r) { r.values[kU].is_wide = 1; },
-                           "op 1 (lut 'u') writes 'u', which is wide"},
-                    Broken{"ReadByAttention", [](RawProgram& r) { r.ops[kAttention].in[1] = kR; },
-                           "op 5 (attention 'o') reads 'r', which is wide; let an add make a narrow value of it first"},
-                    Broken{"MadeByMaxNorm", [](RawProgram& r) { r.values[kY].is_wide = 1; },
-                           "op 7 (max_norm 'y') writes 'y', which is wide"},
-                    Broken{"NeitherNorYes", [](RawProgram& r) { r.values[kQ].is_wide = 2; },
-                           "value 'q': wide is 2, expected 0 to 1"}),
-    name_of);
-
 const std::vector<int32_t> kOut(256, 128);
 const std::vector<int32_t> kNegative(256, -1);
 
-INSTANTIATE_TEST_SUITE_P(
-    Tables, ValidateFormer,
-    testing::Values(
-        Broken{"None", [](RawProgram& r) { r.ops[kLut].table = -1; }, "op 1 (lut 'u'): table is -1, expected 0 to 2"},
-        Broken{"ThatIsNone", [](RawProgram& r) { r.ops[kLut].table = 3; },
-               "op 1 (lut 'u'): table is 3, expected 0 to 2"},
-        Broken{"TooShort", [](RawProgram& r) { r.tables[kLutTable].count = 255; },
-               "op 1 (lut 'u'): its table has size 255, expected 256"},
-        Broken{"EntryOfLut", [](RawProgram& r) { r.tables[kLutTable].entries = kOut.data(); },
-               "table 'lut': entry 0 is 128, expected -127 to 127"},
-        Broken{"EntryOfAttention", [](RawProgram& r) { r.tables[kWeights].entries = kNegative.data(); },
-               "table 'weights': entry 0 is -1, expected 0 to 2097151"},
-        Broken{"OfAnotherContext", [](RawProgram& r) { r.program.context = 3; },
-               "op 3 (rope 'r'): its table has size 8, expected 12"},
-        Broken{"Missing", [](RawProgram& r) { r.tables[kLutTable].entries = nullptr; }, "table 'lut' has no entries"},
-        Broken{"Unused",
-               [](RawProgram& r) {
-                 r.tables.push_back({"more", 0, 0, kOut.data()});
-               },
-               "table 'more' is never used"},
-        Broken{"NamedTwice", [](RawProgram& r) { r.tables[kLutTable].name = "x"; },
-               "two parameters, values or tables are named 'x'"},
-        Broken{"OfAnAdd", [](RawProgram& r) { r.ops[kAdd].table = 0; },
-               "op 6 (add 's') has an attribute it does not take"}),
-    name_of);
+const std::vector<Broken> kBroken = {
+    // ---- Wide values ----
+    {"MadeByEmbed", [](auto& r) { r.values[kX].is_wide = 1; }, "op 0 (embed 'x') writes 'x', which is wide"},
+    {"MadeByLut", [](auto& r) { r.values[kU].is_wide = 1; }, "op 1 (lut 'u') writes 'u', which is wide"},
+    {"ReadByAttention", [](auto& r) { r.ops[kAttention].in[1] = kR; },
+     "op 5 (attention 'o') reads 'r', which is wide; let an add make a narrow value of it first"},
+    {"MadeByMaxNorm", [](auto& r) { r.values[kY].is_wide = 1; }, "op 7 (max_norm 'y') writes 'y', which is wide"},
+    {"NeitherNorYes", [](auto& r) { r.values[kQ].is_wide = 2; }, "value 'q': wide is 2, expected 0 to 1"},
+    // ---- Tables ----
+    {"None", [](auto& r) { r.ops[kLut].table = -1; }, "op 1 (lut 'u'): table is -1, expected 0 to 2"},
+    {"ThatIsNone", [](auto& r) { r.ops[kLut].table = 3; }, "op 1 (lut 'u'): table is 3, expected 0 to 2"},
+    {"TooShort", [](auto& r) { r.tables[kLutTable].count = 255; },
+     "op 1 (lut 'u'): its table has size 255, expected 256"},
+    {"EntryOfLut", [](auto& r) { r.tables[kLutTable].entries = kOut.data(); },
+     "table 'lut': entry 0 is 128, expected -127 to 127"},
+    {"EntryOfAttention", [](auto& r) { r.tables[kWeights].entries = kNegative.data(); },
+     "table 'weights': entry 0 is -1, expected 0 to 2097151"},
+    {"OfAnotherContext", [](auto& r) { r.program.context = 3; }, "op 3 (rope 'r'): its table has size 8, expected 12"},
+    {"Missing", [](auto& r) { r.tables[kLutTable].entries = nullptr; }, "table 'lut' has no entries"},
+    {"Unused",
+     [](auto& r) {
+       r.tables.push_back({"more", 0, 0, kOut.data()});
+     },
+     "table 'more' is never used"},
+    {"NamedTwice", [](auto& r) { r.tables[kLutTable].name = "x"; }, "two parameters, values or tables are named 'x'"},
+    {"OfAnAdd", [](auto& r) { r.ops[kAdd].table = 0; }, "op 6 (add 's') has an attribute it does not take"},
+    // ---- Heads and context ----
+    {"NoContext", [](auto& r) { r.program.context = 0; },
+     "context of a program with op 3 (rope 'r') is 0, expected 1 to 65536"},
+    {"NegativeContext", [](auto& r) { r.program.context = -1; }, "context is -1, expected 0 to 65536"},
+    {"OddHead", [](auto& r) { r.ops[kRope].head = 1; },
+     "op 3 (rope 'r'): a head has 1 channels, expected a multiple of 2 that divides 8"},
+    {"HeadOfAttention", [](auto& r) { r.ops[kAttention].head = 2; },
+     "op 5 (attention 'o'): a head has 2 channels, expected a multiple of 4 that divides 8"},
+    {"HeadThatDoesNotDivide", [](auto& r) { r.ops[kAttention].head = 12; },
+     "op 5 (attention 'o'): a head has 12 channels, expected a multiple of 4 that divides 8"},
+    {"Weighting", [](auto& r) { r.ops[kAttention].mode = 2; }, "op 5 (attention 'o'): weighting is 2, expected 0 to 1"},
+    {"Shift", [](auto& r) { r.ops[kAttention].attr = 27; }, "op 5 (attention 'o'): shift is 27, expected 0 to 26"},
+    {"HeadOfALut", [](auto& r) { r.ops[kLut].head = 4; }, "op 1 (lut 'u') has an attribute it does not take"},
+    {"ModeOfARope", [](auto& r) { r.ops[kRope].mode = 1; }, "op 3 (rope 'r') has an attribute it does not take"},
+};
 
-INSTANTIATE_TEST_SUITE_P(
-    HeadsAndContext, ValidateFormer,
-    testing::Values(Broken{"NoContext", [](RawProgram& r) { r.program.context = 0; },
-                           "context of a program with op 3 (rope 'r') is 0, expected 1 to 65536"},
-                    Broken{"NegativeContext", [](RawProgram& r) { r.program.context = -1; },
-                           "context is -1, expected 0 to 65536"},
-                    Broken{"OddHead", [](RawProgram& r) { r.ops[kRope].head = 1; },
-                           "op 3 (rope 'r'): a head has 1 channels, expected a multiple of 2 that divides 8"},
-                    Broken{"HeadOfAttention", [](RawProgram& r) { r.ops[kAttention].head = 2; },
-                           "op 5 (attention 'o'): a head has 2 channels, expected a multiple of 4 that divides 8"},
-                    Broken{"HeadThatDoesNotDivide", [](RawProgram& r) { r.ops[kAttention].head = 12; },
-                           "op 5 (attention 'o'): a head has 12 channels, expected a multiple of 4 that divides 8"},
-                    Broken{"Weighting", [](RawProgram& r) { r.ops[kAttention].mode = 2; },
-                           "op 5 (attention 'o'): weighting is 2, expected 0 to 1"},
-                    Broken{"Shift", [](RawProgram& r) { r.ops[kAttention].attr = 27; },
-                           "op 5 (attention 'o'): shift is 27, expected 0 to 26"},
-                    Broken{"HeadOfALut", [](RawProgram& r) { r.ops[kLut].head = 4; },
-                           "op 1 (lut 'u') has an attribute it does not take"},
-                    Broken{"ModeOfARope", [](RawProgram& r) { r.ops[kRope].mode = 1; },
-                           "op 3 (rope 'r') has an attribute it does not take"}),
-    name_of);
+INSTANTIATE_TEST_SUITE_P(Each, ValidateFormer, testing::ValuesIn(kBroken), name_of<RawProgram>);
 
 // The proof reaches through wide values: rope may double what it turns.
 TEST(WideBounds, FollowTheValues) {
