@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "record/scratch.h"
 #include "support/host.h"
 
 namespace eggroll::test {
@@ -23,11 +24,7 @@ class SmallFormer : public testing::TestWithParam<const char*> {
         session_(learner_.open_session()),
         draws_(11),
         stream_(draws_, kTokens, kVocab) {
-    for (uint32_t i = 0; i < learner_.program->params().size(); ++i) {
-      std::vector<int8_t> weights(weight_count(learner_.program->params()[i]));
-      for (int8_t& weight : weights) weight = static_cast<int8_t>(static_cast<int32_t>(draws_.below(61)) - 30);
-      session_.set_weights(i, weights.data());
-    }
+    set_random_weights(session_, learner_.program->params(), draws_, [](const std::string&) { return 30U; });
   }
 
   // Each member's loss at the token of one position.
@@ -93,12 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Weightings, SmallFormer, testing::Values("softmax", "si
 std::string refusal(const std::vector<std::string>& overrides) {
   std::vector<std::string> all = {"model=int8nativeformer"};
   all.insert(all.end(), overrides.begin(), overrides.end());
-  try {
-    const Learner learner(repository_config(all), built_plugins());
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return message_of([&] { Learner(repository_config(all), built_plugins()); });
 }
 
 TEST(FormerSettings, WrongOnesAreRefusedWithTheCure) {

@@ -95,12 +95,7 @@ class OneTensor {
     session_.emplace(learner_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 2, &program_->view(),
                                                                      &vote_rule().view(), learner_.noise, kPopulation,
                                                                      0, kPopulation, 0, nullptr}));
-    for (uint32_t i = 0; i < params_.size(); ++i) {
-      std::vector<int8_t> weights(weight_count(params_[i]));
-      for (int8_t& weight : weights) weight = static_cast<int8_t>(static_cast<int32_t>(draws_.below(41)) - 20);
-      session_->set_weights(i, weights.data());
-      weights_[params_[i].name] = Row(weights.begin(), weights.end());
-    }
+    oracle_->weights = set_random_weights(*session_, params_, draws_, [](const std::string&) { return 20U; });
   }
 
   const std::vector<egg_param>& params() const { return params_; }
@@ -133,7 +128,6 @@ class OneTensor {
     Forward result;
     for (uint32_t member = 0; member < kPopulation; ++member) {
       oracle_->reset();
-      oracle_->weights = weights_;
       oracle_->noise.clear();
       oracle_->sign = member % 2 == 0 ? 1 : -1;
       for (uint32_t t = 0; t < params_.size(); ++t) {
@@ -186,7 +180,6 @@ class OneTensor {
   std::vector<egg_param> params_;
   std::optional<Program> program_;
   std::optional<BackendSession> session_;
-  std::map<std::string, Row> weights_;
 };
 
 TestStream test_stream() {

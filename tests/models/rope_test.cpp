@@ -8,6 +8,7 @@
 
 #include "eggroll/arithmetic.h"
 #include "models/one_op.h"
+#include "record/scratch.h"
 
 namespace eggroll::test {
 namespace {
@@ -186,21 +187,15 @@ TEST(Rope, OfWideValuesScoresByTheDistance) {
 
 TEST(Rope, ACallBeyondTheContextIsRefused) {
   BackendSession session = former().open_session();
-  const auto refusal = [&](uint32_t tokens, bool train) -> std::string {
+  const auto refusal = [&](uint32_t tokens, bool train) {
     const std::vector<uint32_t> inputs(tokens, 1);
     const std::vector<uint8_t> resets(tokens);
     const egg_batch batch{1, tokens, inputs.data(), inputs.data(), resets.data(), nullptr};
     std::vector<int64_t> losses(4);
-    try {
-      if (train) {
-        session.evaluate(egg_evaluate{sizeof(egg_evaluate), 4, 0, 0, 4, batch, losses.data(), nullptr});
-      } else {
-        session.infer(egg_infer{sizeof(egg_infer), 0, batch, nullptr, losses.data(), nullptr});
-      }
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return message_of([&] {
+      if (train) return session.evaluate(egg_evaluate{sizeof(egg_evaluate), 4, 0, 0, 4, batch, losses.data(), nullptr});
+      session.infer(egg_infer{sizeof(egg_infer), 0, batch, nullptr, losses.data(), nullptr});
+    });
   };
   for (const bool train : {false, true}) {
     EXPECT_EQ(refusal(kContext, train), "");

@@ -3,6 +3,7 @@
 #ifndef EGGROLL_TESTS_SUPPORT_HOST_H
 #define EGGROLL_TESTS_SUPPORT_HOST_H
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,22 @@ class Draws {
   uint64_t key_;
   uint32_t count_ = 0;
 };
+
+// Gives every parameter random weights within +-largest(name). Returns them by name, row-major.
+template <class Largest>
+std::map<std::string, std::vector<int64_t>> set_random_weights(BackendSession& session,
+                                                               const std::vector<egg_param>& params, Draws& draws,
+                                                               const Largest& largest) {
+  std::map<std::string, std::vector<int64_t>> by_name;
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    const uint32_t most = largest(params[i].name);
+    std::vector<int8_t> weights(weight_count(params[i]));
+    for (int8_t& w : weights) w = static_cast<int8_t>(static_cast<int32_t>(draws.below(2 * most + 1) - most));
+    session.set_weights(i, weights.data());
+    by_name[params[i].name].assign(weights.begin(), weights.end());
+  }
+  return by_name;
+}
 
 // The tokens of one stream, with targets and resets.
 struct TestStream {
