@@ -2,6 +2,7 @@
 #ifndef EGGROLL_TILE_IDLE_H
 #define EGGROLL_TILE_IDLE_H
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -12,11 +13,14 @@ namespace eggroll::tile {
 template <class T>
 class Idle {
  public:
-  // body(T&) with one that is free, or else with a new one of make().
-  template <class Make, class Body>
-  void with(const Make& make, const Body& body) {
+  explicit Idle(std::function<std::unique_ptr<T>()> make = [] { return std::make_unique<T>(); })
+      : make_(std::move(make)) {}
+
+  // body(T&) with one that is free, or else with a new one.
+  template <class Body>
+  void with(const Body& body) {
     std::unique_ptr<T> mine = take();
-    if (mine == nullptr) mine = make();
+    if (mine == nullptr) mine = make_();
     body(*mine);
     const std::lock_guard<std::mutex> lock(mutex_);
     free_.push_back(std::move(mine));
@@ -31,6 +35,7 @@ class Idle {
     return one;
   }
 
+  std::function<std::unique_ptr<T>()> make_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<T>> free_;
 };

@@ -194,14 +194,8 @@ class RowVotes {
       block_.clear();
     }
 
-    // Fetches a row's weights and slots ahead, because rows lie anywhere in the table.
     EGG_INLINE void prefetch(size_t row) const {
-      const RuleRun<int32_t> run = run_of<int32_t>(row, nullptr);
-      for (size_t at = 0; at < p_.cols; at += 64) __builtin_prefetch(run.weights + at, 1);
-      for (uint32_t s = 0; s < votes_.spec_.rule->slot_count; ++s) {
-        const uint32_t* slots = run.slots + s * votes_.weights_.size(param_);
-        for (size_t at = 0; at < p_.cols; at += 16) __builtin_prefetch(slots + at, 1);
-      }
+      run_of<int32_t>(row, nullptr).prefetch(votes_.spec_.rule->slot_count, votes_.weights_.size(param_));
     }
 
     void pass_on(const Share& share) {

@@ -28,6 +28,14 @@ struct RuleRun {
   uint32_t* slots;
   float vote_std;
   const float* vote_stds = nullptr;  // of each weight; null: vote_std is of all
+
+  // Fetches weights and slots ahead, which may lie anywhere in memory.
+  void prefetch(uint32_t slot_count, size_t slot_stride) const {
+    for (size_t at = 0; at < count; at += 64) __builtin_prefetch(weights + at, 1);
+    for (uint32_t s = 0; s < slot_count; ++s) {
+      for (size_t at = 0; at < count; at += 16) __builtin_prefetch(slots + s * slot_stride + at, 1);
+    }
+  }
 };
 
 // Working memory of one thread. S: the instruction set, so that no two builds of it are one

@@ -33,7 +33,9 @@ class TileSession : public Session {
         votes_(spec_, plan_, noise_, weights_, slots_, sites_),
         first_pair_(spec.first / 2),
         tile_bytes_(plan_.state_quads * T::kQuadBytes),
-        states_(tiles_of(spec.members) * tile_bytes_) {
+        states_(tiles_of(spec.members) * tile_bytes_),
+        tiles_([this] { return std::make_unique<T>(model_); }),
+        passes_([this] { return std::make_unique<SitePass<S>>(model_, spec_, sites_); }) {
     for (size_t i = 0; i < plan_.forms.size(); ++i) {
       slots_.push_back({Buffer<uint32_t>(plan_.forms[i].perturbed ? weights_.size(i) * spec.rule->slot_count : 0)});
     }
@@ -89,12 +91,11 @@ class TileSession : public Session {
     const size_t first_tile = first / T::kPairs;
     const size_t end_tile = (first + e.count / 2 + T::kPairs - 1) / T::kPairs;
     threads_.split(end_tile - first_tile, [&](size_t begin, size_t end) {
-      tiles_.with([&] { return std::make_unique<T>(model_); },
-                  [&](T& tile) {
-                    for (size_t t = first_tile + begin; t < first_tile + end; ++t) {
-                      if (!is_of_sites(t)) evaluate_tile(tile, t, e);
-                    }
-                  });
+      tiles_.with([&](T& tile) {
+        for (size_t t = first_tile + begin; t < first_tile + end; ++t) {
+          if (!is_of_sites(t)) evaluate_tile(tile, t, e);
+        }
+      });
     });
     if (!sites_.empty()) evaluate_sites(e);
   }
@@ -109,10 +110,9 @@ class TileSession : public Session {
   void infer(const egg_infer& call) override {
     const size_t tiles = (call.batch.streams + T::kMembers - 1) / T::kMembers;
     threads_.split(tiles, [&](size_t begin, size_t end) {
-      tiles_.with([&] { return std::make_unique<T>(model_); },
-                  [&](T& tile) {
-                    for (size_t t = begin; t < end; ++t) infer_tile(tile, t * T::kMembers, call);
-                  });
+      tiles_.with([&](T& tile) {
+        for (size_t t = begin; t < end; ++t) infer_tile(tile, t * T::kMembers, call);
+      });
     });
   }
 
@@ -211,18 +211,16 @@ class TileSession : public Session {
       }
     }
     threads_.split(jobs.size(), [&](size_t begin, size_t end) {
-      passes_.with([&] { return std::make_unique<SitePass<S>>(model_, spec_, sites_); },
-                   [&](SitePass<S>& pass) {
-                     tiles_.with([&] { return std::make_unique<T>(model_); },
-                                 [&](T& tile) {
-                                   tile.listener = &pass;
-                                   for (size_t j = begin; j < end; ++j) {
-                                     pass.begin(e, before + jobs[j].first, jobs[j].first, jobs[j].count);
-                                     run_streams(tile, jobs[j].first, jobs[j].count, e);
-                                   }
-                                   tile.listener = nullptr;
-                                 });
-                   });
+      passes_.with([&](SitePass<S>& pass) {
+        tiles_.with([&](T& tile) {
+          tile.listener = &pass;
+          for (size_t j = begin; j < end; ++j) {
+            pass.begin(e, before + jobs[j].first, jobs[j].first, jobs[j].count);
+            run_streams(tile, jobs[j].first, jobs[j].count, e);
+          }
+          tile.listener = nullptr;
+        });
+      });
     });
     std::mutex mutex;
     for (const SiteErrors& site : sites_) {

@@ -162,11 +162,7 @@ class SiteVotes {
   void fetch(uint32_t param, const SiteErrors& site, uint64_t read) {
     const int16_t* error = site.error(static_cast<uint32_t>(read));
     for (size_t i = 0; i < site.size; i += 32) __builtin_prefetch(error + i);
-    const RuleRun<int32_t> run = run_of<int32_t>(param, row_of(read), nullptr, 0.0F);
-    for (size_t i = 0; i < run.count; i += 64) __builtin_prefetch(run.weights + i, 1);
-    for (uint32_t s = 0; s < spec_.rule->slot_count; ++s) {
-      for (size_t i = 0; i < run.count; i += 16) __builtin_prefetch(run.slots + s * weights_.size(param) + i, 1);
-    }
+    run_of<int32_t>(param, row_of(read), nullptr, 0.0F).prefetch(spec_.rule->slot_count, weights_.size(param));
   }
 
   template <class Vote>

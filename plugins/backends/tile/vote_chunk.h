@@ -52,16 +52,17 @@ class VoteChunk {
   }
 
   // A matrix's next chunk: bundles [first_bundle, last_bundle) of the pairs; rows [first_row, last_row), from a
-  // multiple of 4 on. Then `draw` of each bundle, and `end_draw`.
-  void begin(const PlanParam& p, const SortedPairs& pairs, size_t first_bundle, size_t last_bundle, size_t first_row,
-             size_t last_row) {
+  // multiple of 4 on.
+  void draw(const Draw& noise, const PlanParam& p, uint32_t param, uint64_t step_key, const SortedPairs& pairs,
+            size_t first_bundle, size_t last_bundle, size_t first_row, size_t last_row) {
     first_bundle_ = first_bundle;
     steps_ = (last_bundle - first_bundle) * kBlocks * p.ranks;
     first_row_ = first_row;
     last_row_ = last_row;
     grow(left_, left_bytes(last_row - first_row));
     grow(right_, right_bytes(p, last_bundle - first_bundle));
-    if (excess_.size() < Shape(p).sum_cols) excess_ = Buffer<int32_t>(Shape(p).sum_cols);
+    const Shape shape(p);
+    if (excess_.size() < shape.sum_cols) excess_ = Buffer<int32_t>(shape.sum_cols);
     runs_.clear();
     const size_t first = first_bundle * kBlocks;
     const size_t last = last_bundle * kBlocks;
@@ -70,32 +71,10 @@ class VoteChunk {
       runs_.push_back(
           {(std::max(run.first, first) - first) * p.ranks, (std::min(run.last, last) - first) * p.ranks, run.fitness});
     }
-  }
-
-  void draw(const Draw& noise, const PlanParam& p, uint32_t param, uint64_t step_key, const SortedPairs& pairs,
-            size_t bundle) {
-    const size_t place = (first_bundle_ + bundle) * S::kLanes;
-    const typename Draw::PairKeys keys = noise.pair_keys(step_key, S::template load<U32>(pairs.pairs() + place), param);
-    for (uint32_t r = 0; r < p.ranks; ++r) {
-      const size_t step = bundle * kBlocks * p.ranks + r;
-      draw_left(noise, Draw::keys(keys, EGG_SIDE_A, r), S::template load<V8>(pairs.flips() + place), step, p.ranks);
-      draw_right(noise, Draw::keys(keys, EGG_SIDE_B, r), pairs.real() + place, p.cols, step, p.ranks);
+    for (size_t bundle = 0; bundle < last_bundle - first_bundle; ++bundle) {
+      draw_bundle(noise, p, param, step_key, pairs, bundle);
     }
-  }
-
-  void end_draw(const Shape& shape) {
-    for (size_t piece = 0; piece < shape.pieces; ++piece) {
-      U32 sum = {};
-      for (const SortedPairs::Run& run : runs_) {
-        V32 part = {};
-        const int8_t* right = right_.data() + piece * steps_ * S::kBytes;
-        for (size_t step = run.first; step < run.last; ++step) {
-          part = S::dot_positive(part, S::template load<V8>(right + step * S::kBytes), S::all8(1));
-        }
-        sum += (U32)part * static_cast<uint32_t>(run.fitness * EGG_NOISE_MAX);
-      }
-      S::store(excess_.data() + piece * S::kLanes, sum);
-    }
+    find_excess(shape);
   }
 
   // Adds votes to sums (rows, sum_cols): those of the rows from `row` on, as many as a call takes, or up to the next
@@ -178,6 +157,33 @@ class VoteChunk {
     int8_t bytes[S::kBytes];
     S::store(bytes, v);
     for (size_t b = 0; b < kBlocks; ++b) std::memcpy(to + b * ranks * kStepBytes, bytes + b * kStepBytes, kStepBytes);
+  }
+
+  void draw_bundle(const Draw& noise, const PlanParam& p, uint32_t param, uint64_t step_key, const SortedPairs& pairs,
+                   size_t bundle) {
+    const size_t place = (first_bundle_ + bundle) * S::kLanes;
+    const typename Draw::PairKeys keys = noise.pair_keys(step_key, S::template load<U32>(pairs.pairs() + place), param);
+    for (uint32_t r = 0; r < p.ranks; ++r) {
+      const size_t step = bundle * kBlocks * p.ranks + r;
+      draw_left(noise, Draw::keys(keys, EGG_SIDE_A, r), S::template load<V8>(pairs.flips() + place), step, p.ranks);
+      draw_right(noise, Draw::keys(keys, EGG_SIDE_B, r), pairs.real() + place, p.cols, step, p.ranks);
+    }
+  }
+
+  // What 46 adds to the votes of each column.
+  void find_excess(const Shape& shape) {
+    for (size_t piece = 0; piece < shape.pieces; ++piece) {
+      U32 sum = {};
+      for (const SortedPairs::Run& run : runs_) {
+        V32 part = {};
+        const int8_t* right = right_.data() + piece * steps_ * S::kBytes;
+        for (size_t step = run.first; step < run.last; ++step) {
+          part = S::dot_positive(part, S::template load<V8>(right + step * S::kBytes), S::all8(1));
+        }
+        sum += (U32)part * static_cast<uint32_t>(run.fitness * EGG_NOISE_MAX);
+      }
+      S::store(excess_.data() + piece * S::kLanes, sum);
+    }
   }
 
   void draw_left(const Draw& noise, const typename Draw::Keys& keys, V8 flips, size_t step, size_t ranks) {

@@ -167,11 +167,7 @@ class Votes {
       }
       const size_t first = chunk * task.bundles;
       const size_t last = std::min(task.pairs.size() / S::kLanes, first + task.bundles);
-      chunk_.begin(p, task.pairs, first, last, 0, p.rows);
-      for (size_t bundle = 0; bundle < last - first; ++bundle) {
-        chunk_.draw(votes.noise_, p, task.param, step_key, task.pairs, bundle);
-      }
-      chunk_.end_draw(task.shape);
+      chunk_.draw(votes.noise_, p, task.param, step_key, task.pairs, first, last, 0, p.rows);
       for (size_t row = 0; row < p.rows; row += Chunk::kRows) {
         chunk_.multiply(task.shape, row, sums_.data() + row * task.shape.sum_cols);
       }
@@ -213,16 +209,15 @@ class Votes {
     }
     const uint64_t step_key = noise_.step_key(u.step);
     threads.split(jobs.size(), [&](size_t begin, size_t end) {
-      workers_.with([] { return std::make_unique<Worker>(); },
-                    [&](Worker& worker) {
-                      for (size_t j = begin; j < end; ++j) {
-                        Task& task = *jobs[j].task;
-                        worker.add(*this, task, jobs[j].chunk, step_key, u);
-                        const bool more = j + 1 < end && jobs[j + 1].task == &task;
-                        if (more && !worker.full()) continue;
-                        if (worker.hand_over(task)) finish(task, u);
-                      }
-                    });
+      workers_.with([&](Worker& worker) {
+        for (size_t j = begin; j < end; ++j) {
+          Task& task = *jobs[j].task;
+          worker.add(*this, task, jobs[j].chunk, step_key, u);
+          const bool more = j + 1 < end && jobs[j + 1].task == &task;
+          if (more && !worker.full()) continue;
+          if (worker.hand_over(task)) finish(task, u);
+        }
+      });
     });
   }
 
@@ -274,10 +269,9 @@ class Votes {
       }
     }
     threads.split(stripes.size(), [&](size_t begin, size_t end) {
-      stripe_workers_.with([] { return std::make_unique<StripeWorker>(); },
-                           [&](StripeWorker& worker) {
-                             for (size_t s = begin; s < end; ++s) worker.update(*this, stripes[s], u);
-                           });
+      stripe_workers_.with([&](StripeWorker& worker) {
+        for (size_t s = begin; s < end; ++s) worker.update(*this, stripes[s], u);
+      });
     });
     for (size_t k = 0; k < matrices.size(); ++k) u.changed[matrices[k]] = changed[k];
   }
@@ -306,11 +300,7 @@ class Votes {
           draws = 0;
         }
         draws += more;
-        chunk_.begin(p, *stripe.pairs, first, last, stripe.first, stripe.last);
-        for (size_t bundle = 0; bundle < last - first; ++bundle) {
-          chunk_.draw(votes.noise_, p, stripe.param, step_key, *stripe.pairs, bundle);
-        }
-        chunk_.end_draw(shape);
+        chunk_.draw(votes.noise_, p, stripe.param, step_key, *stripe.pairs, first, last, stripe.first, stripe.last);
         for (size_t row = stripe.first; row < stripe.last; row += Chunk::kRows) {
           chunk_.multiply(shape, row, sums_.data() + (row - stripe.first) * shape.sum_cols);
         }
