@@ -10,7 +10,6 @@
 #include "data/rows.h"
 #include "eggroll/error.h"
 #include "eggroll/program_builder.h"
-#include "eggroll/rule_builder.h"
 #include "program/initial_weights.h"
 #include "program/program.h"
 #include "program/rule.h"
@@ -74,9 +73,7 @@ Check check_settings(const ChosenPlugin& plugin, const egg_settings& settings) {
 }
 
 void run_model(const Program& program, const BackendInstance& reference) {
-  RuleBuilder rule_builder;
-  rule_builder.delta(rule_builder.constant(0));
-  const Rule rule(*rule_builder.view());
+  const Rule rule = idle_rule();
   BackendSession session =
       reference.open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(), &rule.view(),
                                               default_noise(), kPopulation, 0, kPopulation, 0, nullptr});

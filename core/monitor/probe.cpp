@@ -2,17 +2,8 @@
 
 #include <algorithm>
 
-#include "eggroll/rule_builder.h"
-
 namespace eggroll {
 namespace {
-
-// A session needs a rule; this one is never used.
-Rule idle_rule() {
-  RuleBuilder builder;
-  builder.delta(builder.constant(0));
-  return Rule(*builder.view());
-}
 
 BatchBuffer probe_batch(const Dataset& dataset, const Program& model) {
   const int32_t context = model.view().context;

@@ -9,6 +9,7 @@
 
 #include "eggroll/error.h"
 #include "eggroll/noise.h"
+#include "eggroll/rule_builder.h"
 #include "program/names.h"
 #include "program/op_info.h"
 #include "record/metric_keys.h"
@@ -174,6 +175,12 @@ std::string Rule::text() const {
   }
   fmt::format_to(out, "weight = clip(weight + %{})\n", view_.delta);
   return text;
+}
+
+Rule idle_rule() {
+  RuleBuilder builder;
+  builder.delta(builder.constant(0));
+  return Rule(*builder.view());
 }
 
 std::string Rule::hash() const { return sha256_hex(text()); }

@@ -35,6 +35,9 @@ class Rule {
 // Type of each node: 'i' or 'f'. Throws Error where the rule is malformed.
 std::vector<char> rule_types(const egg_rule& rule);
 
+// A rule that moves nothing, for a session that must have one.
+Rule idle_rule();
+
 // A rule that reads the vote as int32 needs pairs * 127 * noise^2 * rank within int32; throws Error otherwise.
 void require_votes_fit(const egg_rule& rule, const egg_noise& noise, uint32_t pairs);
 

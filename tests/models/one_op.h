@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "eggroll/program_builder.h"
-#include "eggroll/rule_builder.h"
 #include "support/host.h"
 
 namespace eggroll::test {
@@ -17,7 +16,7 @@ class OneOp {
   // noise.
   OneOp(const Learner& learner, ProgramBuilder& builder, int32_t vocab)
       : program_(finished(builder, vocab)),
-        rule_(still()),
+        rule_(idle_rule()),
         session_(learner.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(),
                                                                 &rule_.view(), learner.noise, 2, 0, 2, 0, nullptr})) {}
 
@@ -43,12 +42,6 @@ class OneOp {
     builder.store(logits, logits);
     builder.loss(logits, 4096);
     return Program(*builder.view());
-  }
-
-  static Rule still() {
-    RuleBuilder builder;
-    builder.delta(builder.constant(0));
-    return Rule(*builder.view());
   }
 
   Program program_;

@@ -18,6 +18,16 @@ struct Node {
 
 class RuleBuilder {
  public:
+  RuleBuilder() = default;
+  // Goes on from a rule.
+  explicit RuleBuilder(const egg_rule& rule)
+      : nodes_(rule.nodes, rule.nodes + rule.node_count),
+        slots_(rule.slots, rule.slots + rule.slot_count),
+        delta_(rule.delta) {
+    for (egg_slot& slot : slots_) slot.name = keep(slot.name);
+    for (uint32_t i = 0; i < rule.scalar_count; ++i) scalar_names_.push_back(keep(rule.scalar_names[i]));
+  }
+
   Node vote_f32() { return add(EGG_RULE_VOTE_F32, {}); }
   Node vote_i32() { return add(EGG_RULE_VOTE_I32, {}); }
   Node vote_std() { return add(EGG_RULE_VOTE_STD, {}); }
