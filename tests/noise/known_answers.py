@@ -98,17 +98,21 @@ PARAMS = [("normal", 16, 0, 0, 5, 13), ("normal", 4, 1, 42, 7, 9), ("normal", 1,
 def answers():
     yield "noise_keys", "[seed, step, pair, tensor, side, rank, key]", [
         [*parts, noise_key(*parts)] for parts in PARTS]
-    yield "words", "[key, word index, word]", [[key, i, noise_word(key, i)] for key in KEYS for i in WORDS]
-    yield "bytes", "[key, index, byte]", [[key, i, noise_byte(key, i)] for key in KEYS[4:8] for i in INDICES]
+    yield "word_indices", "those of `words`", [WORDS]
+    yield "words", "[key, [word at each of `word_indices`]]", [
+        [key, [noise_word(key, i) for i in WORDS]] for key in KEYS]
+    yield "indices", "those of `bytes`, `table_indices` and `values`", [INDICES]
+    yield "bytes", "[key, [byte at each of `indices`]]", [
+        [key, [noise_byte(key, i) for i in INDICES]] for key in KEYS[4:8]]
     yield "distributions", "[name, value of byte 0, of byte 1, ...]", [
         [name, *values] for name, values in TABLES.items()]
     yield "second_moments", "[name, mean square, largest magnitude]", [
         [name, sum(v * v for v in values) / 256, max(values)] for name, values in TABLES.items()]
-    yield "table_indices", "[key, side, index, table_log2, place in the table]", [
-        [key, side, i, log2, table_index(key, side, i, log2)]
-        for key in KEYS[::2] for side in (SIDE_A, SIDE_B) for log2 in (12, 13, 24, 30) for i in INDICES[::3] + [TOP32]]
-    yield "values", ("[source, distribution, table_log2, seed, step, pair, tensor, side, rank, [value at index 0, 1, 2, "
-                     "3, 4, 5, 63, 64, ...]]; the indices are those of `bytes`"), [
+    yield "table_indices", "[key, side, table_log2, [place in the table at each of `indices`]]", [
+        [key, side, log2, [table_index(key, side, i, log2) for i in INDICES]]
+        for key in KEYS[::2] for side in (SIDE_A, SIDE_B) for log2 in (12, 13, 24, 30)]
+    yield "values", ("[source, distribution, table_log2, seed, step, pair, tensor, side, rank, "
+                     "[value at each of `indices`]]"), [
         [source, dist, log2, *parts, [noise_value(source, dist, log2, parts, i) for i in INDICES]]
         for source, log2 in (("counter", 0), ("table", 12), ("table", 17)) for dist in TABLES for parts in PARTS]
     yield "initial_weights", "[kind, init_value, param index, seed, rows, cols, [weights]]", [

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -30,6 +31,22 @@ const std::map<std::string, int32_t> kDistributions = {
 uint64_t u64(const json& value) { return value.get<uint64_t>(); }
 uint32_t u32(const json& value) { return value.get<uint32_t>(); }
 
+std::vector<uint32_t> indices_of(const char* section) {
+  return answers().at(section).at(0).get<std::vector<uint32_t>>();
+}
+
+// Each row ends with the answers to what stands before it, one for each index.
+void expect_answers(const char* section, size_t fewest, const char* indices,
+                    const std::function<uint32_t(const json& row, uint32_t index)>& answer_to) {
+  const json& rows = answers().at(section);
+  ASSERT_GE(rows.size(), fewest);
+  const std::vector<uint32_t> all = indices_of(indices);
+  for (const json& row : rows) {
+    ASSERT_EQ(row.back().size(), all.size());
+    for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(answer_to(row, all[i]), u32(row.back()[i])) << row << all[i];
+  }
+}
+
 TEST(KnownAnswers, Keys) {
   const json& rows = answers().at("noise_keys");
   ASSERT_GE(rows.size(), 20u);
@@ -40,15 +57,13 @@ TEST(KnownAnswers, Keys) {
 }
 
 TEST(KnownAnswers, Words) {
-  const json& rows = answers().at("words");
-  ASSERT_GE(rows.size(), 70u);
-  for (const json& row : rows) EXPECT_EQ(egg_noise_word(u64(row[0]), u32(row[1])), u32(row[2])) << row;
+  expect_answers("words", 10, "word_indices",
+                 [](const json& row, uint32_t index) { return egg_noise_word(u64(row[0]), index); });
 }
 
 TEST(KnownAnswers, Bytes) {
-  const json& rows = answers().at("bytes");
-  ASSERT_GE(rows.size(), 70u);
-  for (const json& row : rows) EXPECT_EQ(egg_noise_byte(u64(row[0]), u32(row[1])), u32(row[2])) << row;
+  expect_answers("bytes", 4, "indices",
+                 [](const json& row, uint32_t index) { return egg_noise_byte(u64(row[0]), index); });
 }
 
 TEST(KnownAnswers, Distributions) {
@@ -63,28 +78,22 @@ TEST(KnownAnswers, Distributions) {
 TEST(KnownAnswers, SecondMoments) {
   ASSERT_EQ(answers().at("second_moments").size(), kDistributions.size());
   for (const json& row : answers().at("second_moments")) {
-    egg_noise noise{};
-    noise.distribution = kDistributions.at(row[0].get<std::string>());
-    EXPECT_EQ(NoiseSource(noise).second_moment(), row[1]) << row;
-    EXPECT_EQ(NoiseSource(noise).max(), row[2]) << row;
-    EXPECT_LE(NoiseSource(noise).max(), EGG_NOISE_MAX) << row;
+    const int32_t distribution = kDistributions.at(row[0].get<std::string>());
+    EXPECT_EQ(noise_second_moment(distribution), row[1]) << row;
+    EXPECT_EQ(noise_max(distribution), row[2]) << row;
+    EXPECT_LE(noise_max(distribution), EGG_NOISE_MAX) << row;
   }
 }
 
 TEST(KnownAnswers, TableIndices) {
-  const json& rows = answers().at("table_indices");
-  ASSERT_GE(rows.size(), 300u);
-  for (const json& row : rows) {
-    EXPECT_EQ(egg_noise_table_index(u64(row[0]), u32(row[1]), u32(row[2]), row[3].get<int32_t>()), u32(row[4])) << row;
-  }
+  expect_answers("table_indices", 40, "indices", [](const json& row, uint32_t index) {
+    return egg_noise_table_index(u64(row[0]), u32(row[1]), index, row[2].get<int32_t>());
+  });
 }
 
-// Both ways of asking for values. Each case has the indices that `bytes` lists for its first key.
+// Both ways of asking for values.
 TEST(KnownAnswers, Values) {
-  std::vector<uint32_t> indices;
-  for (const json& row : answers().at("bytes")) {
-    if (row[0] == answers().at("bytes")[0][0]) indices.push_back(u32(row[1]));
-  }
+  const std::vector<uint32_t> indices = indices_of("indices");
   const json& rows = answers().at("values");
   ASSERT_GE(rows.size(), 180u);
   constexpr uint32_t kFilled = 65538;

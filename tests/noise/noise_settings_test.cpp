@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace eggroll {
@@ -56,26 +57,18 @@ class Section {
   YAML::Node node_;
 };
 
-void expect_defaults(const egg_noise& noise) {
-  EXPECT_EQ(noise.seed, 5u);
-  EXPECT_EQ(noise.distribution, EGG_NOISE_RADEMACHER);
-  EXPECT_EQ(noise.rank, 1);
-  EXPECT_EQ(noise.sigma_shift, 4);
-  EXPECT_EQ(noise.sigma_vector_shift, 4);
-}
-
-TEST(NoiseSettings, ShippedCounter) {
-  const egg_noise noise = Section("counter.yaml").read(4);
-  expect_defaults(noise);
-  EXPECT_EQ(noise.source, EGG_NOISE_COUNTER);
-  EXPECT_EQ(noise.table_log2, 0);
-}
-
-TEST(NoiseSettings, ShippedTable) {
-  const egg_noise noise = Section("table.yaml").read(4);
-  expect_defaults(noise);
-  EXPECT_EQ(noise.source, EGG_NOISE_TABLE);
-  EXPECT_EQ(noise.table_log2, 24);
+TEST(NoiseSettings, Shipped) {
+  for (const auto& [file, source, table_log2] :
+       {std::tuple{"counter.yaml", EGG_NOISE_COUNTER, 0}, {"table.yaml", EGG_NOISE_TABLE, 24}}) {
+    const egg_noise noise = Section(file).read(4);
+    EXPECT_EQ(noise.seed, 5u);
+    EXPECT_EQ(noise.source, source);
+    EXPECT_EQ(noise.distribution, EGG_NOISE_RADEMACHER);
+    EXPECT_EQ(noise.rank, 1);
+    EXPECT_EQ(noise.sigma_shift, 4);
+    EXPECT_EQ(noise.sigma_vector_shift, 4);
+    EXPECT_EQ(noise.table_log2, table_log2);
+  }
 }
 
 TEST(NoiseSettings, EveryKeyArrives) {

@@ -45,13 +45,6 @@ TEST(NoiseSource, FillAndValueAgreeAndFillWritesNothingMore) {
   }
 }
 
-TEST(NoiseSource, TableWrapsWithinItsHalf) {
-  const NoiseSource source(settings(EGG_NOISE_TABLE, 12));
-  for (uint32_t i = 0; i < 2048; ++i) {
-    EXPECT_EQ(source.value(0, 0, 0, EGG_SIDE_A, 0, i), source.value(0, 0, 0, EGG_SIDE_A, 0, i + 2048));
-  }
-}
-
 // The table holds the counter noise under the table's own key; a draw's key only says where to begin in it.
 TEST(NoiseSource, TableHoldsTheCounterNoiseOfItsOwnStep) {
   const NoiseSource counter(settings(EGG_NOISE_COUNTER, 0));

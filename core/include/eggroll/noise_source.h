@@ -51,10 +51,6 @@ class NoiseSource {
   // The shared table, 2^table_log2 values; empty for another source.
   const std::vector<int8_t>& table() const { return table_; }
 
-  // Mean square and largest magnitude of one value.
-  double second_moment() const { return noise_second_moment(noise_.distribution); }
-  int32_t max() const { return noise_max(noise_.distribution); }
-
  private:
   static const egg_noise& checked(const egg_noise& noise) {
     if (noise.source != EGG_NOISE_COUNTER && noise.source != EGG_NOISE_TABLE) {
