@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "config/host_settings.h"
+#include "program/average.h"
 #include "program/initial_weights.h"
 #include "train/noise_settings.h"
-#include "program/average.h"
 #include "train/voting.h"
 
 namespace eggroll {

@@ -36,7 +36,6 @@ class BuiltBackend : public testing::TestWithParam<std::string> {
   ChosenPlugin chosen() const { return built_plugins().choose(EGG_KIND_BACKEND, GetParam()); }
 };
 
-
 }  // namespace eggroll::test
 
 #endif
