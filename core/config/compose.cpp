@@ -20,14 +20,6 @@ namespace {
 
 using EntryKind = DefaultsEntry::Kind;
 
-GroupKey key_of(const DefaultsEntry& choice) { return {choice.group, choice.package}; }
-
-// The group as a defaults list and an override write it.
-std::string written(const DefaultsEntry& choice) {
-  if (!choice.package) return choice.group;
-  return choice.group + "@" + (choice.package->empty() ? "_global_" : *choice.package);
-}
-
 // A part of an experiment: values, where the entry is _self_, or the choice of a group.
 struct Part {
   DefaultsEntry entry;
@@ -37,7 +29,7 @@ struct Part {
 // An option with what it inherits.
 struct Option {
   ConfigNode values;
-  std::string package;      // path from the top under which the values go
+  std::string path;         // from the top, under which the values go
   std::vector<Part> parts;  // of an experiment, in place of values: in the order of its defaults list
 };
 
@@ -51,28 +43,22 @@ Option load_option(const ConfigSearch& search, const DefaultsEntry& choice, std:
                                     fmt::join(chain, " -> ")));
   }
   const ConfigFile file = read_config_file(option_path(search, group, name, source));
-  if (group == kExperimentGroup && file.package.value_or("") != "") {
-    throw wrong(file.values.source(), fmt::format("an experiment has '@package {}', expected _global_, because an "
-                                                  "experiment lies at the top; write '@package _global_', or nothing",
-                                                  *file.package));
-  }
-  const std::string package = choice.package.value_or(file.package.value_or(GroupKey::default_package(group)));
-  Option option{ConfigNode(ConfigNode::Map(), file.values.source()), package, {}};
+  const std::string path = file.is_global ? "" : path_of_group(group);
+  Option option{ConfigNode(ConfigNode::Map(), file.values.source()), path, {}};
   for (const DefaultsEntry& entry : file.defaults) {
     if (entry.kind == EntryKind::kOption) {
-      const Option inherited =
-          load_option(search, {EntryKind::kChoice, group, entry.option, entry.source, package}, chain);
-      overlay(option.values, inherited.values, package);
+      const Option inherited = load_option(search, {EntryKind::kChoice, group, entry.option, entry.source}, chain);
+      overlay(option.values, inherited.values, path);
       option.parts.insert(option.parts.end(), inherited.parts.begin(), inherited.parts.end());
     } else if (group == kExperimentGroup) {
       option.parts.push_back({entry, file.values});
     } else if (entry.kind == EntryKind::kSelf) {
-      overlay(option.values, file.values, package);
+      overlay(option.values, file.values, path);
     } else {
       throw wrong(entry.source,
                   fmt::format("an option's defaults list names options of {} and _self_; move '{}: {}' to "
                               "config.yaml",
-                              group, written(entry), entry.option.empty() ? "null" : entry.option));
+                              group, entry.group, entry.option.empty() ? "null" : entry.option));
     }
   }
   return option;
@@ -82,11 +68,6 @@ Option load_option(const ConfigSearch& search, const DefaultsEntry& choice, std:
 class Composer {
  public:
   explicit Composer(const ConfigSearch& search) : search_(search), main_(read_config_file(main_config_path(search))) {
-    if (main_.package.value_or("") != "") {
-      throw wrong(
-          main_.values.source(),
-          "config.yaml has an '@package', expected none, because config.yaml always lies at the top; remove it");
-    }
     for (const DefaultsEntry& entry : main_.defaults) {
       require_choice(entry);
       if (entry.kind == EntryKind::kChoice && entry.group == kExperimentGroup) experiment_ = entry;
@@ -94,8 +75,8 @@ class Composer {
   }
 
   // Whether key=option means a group. One that is not chosen yet needs a +.
-  bool is_group(const GroupKey& key) {
-    return key.group == kExperimentGroup || find(key) != nullptr || eggroll::is_group(search_, key.group);
+  bool is_group(const std::string& key) {
+    return key == kExperimentGroup || find(key) != nullptr || eggroll::is_group(search_, key);
   }
 
   // The experiment's choices must be made before those of other groups.
@@ -116,16 +97,15 @@ class Composer {
     for (const Part& part : parts_) {
       const DefaultsEntry& choice = part.entry;
       if (choice.kind == EntryKind::kSelf) continue;
-      const DefaultsEntry* known = choice.group == kExperimentGroup ? nullptr : find(key_of(choice));
+      const DefaultsEntry* known = choice.group == kExperimentGroup ? nullptr : find(choice.group);
       if (choice.kind == EntryKind::kOverride && known == nullptr) {
         throw wrong(choice.source,
                     fmt::format("config.yaml's defaults list has no group '{}' to override{}; correct or remove it",
-                                written(choice), near_name(written(choice), groups())));
+                                choice.group, near_name(choice.group, groups())));
       }
       if (choice.kind == EntryKind::kChoice && (known != nullptr || choice.group == kExperimentGroup)) {
-        throw wrong(choice.source,
-                    fmt::format("config.yaml chooses {} already; write 'override {}: {}'", written(choice),
-                                written(choice), choice.option.empty() ? "null" : choice.option));
+        throw wrong(choice.source, fmt::format("config.yaml chooses {} already; write 'override {}: {}'", choice.group,
+                                               choice.group, choice.option.empty() ? "null" : choice.option));
       }
       known != nullptr ? choose(choice) : add(experiments_, choice);
     }
@@ -133,10 +113,9 @@ class Composer {
 
   // Applies an override of the command line: the group must be chosen already or, with a +, not yet.
   void change(const Override& by) {
-    const GroupKey key = parse_group_key(by.key, by.source);
-    DefaultsEntry* entry = find(key);
+    DefaultsEntry* entry = find(by.key);
     if (by.action == Override::Action::kDelete) return remove(by, entry);
-    const DefaultsEntry choice{EntryKind::kChoice, key.group, option_of(by), by.source, key.package};
+    const DefaultsEntry choice{EntryKind::kChoice, by.key, option_of(by), by.source};
     if (by.action == Override::Action::kAdd && entry != nullptr) {
       throw wrong(by.source, fmt::format("{} is chosen already ({}); write {}={}", by.key, entry->source.text(), by.key,
                                          *by.value));
@@ -175,7 +154,7 @@ class Composer {
     for (const Part& part : parts_) {
       if (part.entry.kind == EntryKind::kSelf) overlay(result, part.values, "");
       for (const DefaultsEntry& chosen : experiments_) {
-        if (is_choice_of(chosen, key_of(part.entry)) && !is_none(chosen)) place(result, chosen);
+        if (is_choice_of(chosen, part.entry.group) && !is_none(chosen)) place(result, chosen);
       }
     }
     for (const DefaultsEntry& entry : added_) {
@@ -194,17 +173,17 @@ class Composer {
     }
     if (entry.kind == EntryKind::kOverride) {
       throw wrong(entry.source,
-                  fmt::format("config.yaml overrides no group; write '{}: {}'", written(entry), entry.option));
+                  fmt::format("config.yaml overrides no group; write '{}: {}'", entry.group, entry.option));
     }
-    if (entry.kind == EntryKind::kChoice && find(key_of(entry)) != &entry) {
-      throw wrong(entry.source, fmt::format("the group '{}' is chosen twice; remove one entry", written(entry)));
+    if (entry.kind == EntryKind::kChoice && find(entry.group) != &entry) {
+      throw wrong(entry.source, fmt::format("the group '{}' is chosen twice; remove one entry", entry.group));
     }
   }
 
   static bool is_none(const DefaultsEntry& choice) { return choice.option.empty(); }
 
   void choose(const DefaultsEntry& choice) {
-    DefaultsEntry* entry = find(key_of(choice));
+    DefaultsEntry* entry = find(choice.group);
     entry->option = choice.option;
     entry->source = choice.source;
   }
@@ -223,22 +202,21 @@ class Composer {
                   fmt::format("{} is '{}' ({}), and so is not deleted; write ~{} to delete it whatever it is", by.key,
                               entry->option, entry->source.text(), by.key));
     }
-    const GroupKey key = key_of(*entry);
     for (std::vector<DefaultsEntry>* list : lists()) {
-      std::erase_if(*list, [&](const DefaultsEntry& each) { return is_choice_of(each, key); });
+      std::erase_if(*list, [&](const DefaultsEntry& each) { return is_choice_of(each, by.key); });
     }
   }
 
-  static bool is_choice_of(const DefaultsEntry& entry, const GroupKey& key) {
-    return entry.kind == EntryKind::kChoice && entry.group == key.group && key_of(entry).place() == key.place();
+  static bool is_choice_of(const DefaultsEntry& entry, const std::string& group) {
+    return entry.kind == EntryKind::kChoice && entry.group == group;
   }
 
   std::array<std::vector<DefaultsEntry>*, 3> lists() { return {&main_.defaults, &experiments_, &added_}; }
 
-  DefaultsEntry* find(const GroupKey& key) {
+  DefaultsEntry* find(const std::string& group) {
     for (std::vector<DefaultsEntry>* list : lists()) {
       for (DefaultsEntry& entry : *list) {
-        if (is_choice_of(entry, key)) return &entry;
+        if (is_choice_of(entry, group)) return &entry;
       }
     }
     return nullptr;
@@ -248,19 +226,19 @@ class Composer {
     std::vector<std::string> names;
     for (std::vector<DefaultsEntry>* list : lists()) {
       for (const DefaultsEntry& entry : *list) {
-        if (entry.kind == EntryKind::kChoice) names.push_back(written(entry));
+        if (entry.kind == EntryKind::kChoice) names.push_back(entry.group);
       }
     }
     return names;
   }
 
-  // The option's values under their path, whose source becomes the option's file, or what chose the place.
+  // The option's values under their path, whose source becomes the option's file.
   void place(ConfigNode& result, const DefaultsEntry& choice) const {
     const Option option = load_option(search_, choice);
-    if (option.package.empty()) return overlay(result, option.values, "");
-    ConfigNode& node = map_at(result, option.package, choice.source);
-    overlay(node, option.values, option.package);
-    node.set_source(choice.package ? choice.source : option.values.source());
+    if (option.path.empty()) return overlay(result, option.values, "");
+    ConfigNode& node = map_at(result, option.path, choice.source);
+    overlay(node, option.values, option.path);
+    node.set_source(option.values.source());
     name_source(node, choice);
   }
 
@@ -283,7 +261,7 @@ class Composer {
 // If a choice leaves its group out, the configuration remembers which choice.
 void note_absence(ConfigNode& config, const Override& choice) {
   if (choice.action != Override::Action::kDelete && !Composer::option_of(choice).empty()) return;
-  const auto [parent, key] = split_path(parse_group_key(choice.key, choice.source).place());
+  const auto [parent, key] = split_path(path_of_group(choice.key));
   ConfigNode* above = config.find(parent);
   if (above != nullptr && above->kind() == ConfigNode::Kind::kMap) above->note_deletion(key, choice.source);
 }
@@ -296,10 +274,9 @@ ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& o
   std::vector<Override> changes;
   for (const std::string& text : overrides) {
     const Override change = parse_override(text);
-    const GroupKey key = parse_group_key(change.key, change.source);
-    if (!composer.is_group(key)) {
+    if (!composer.is_group(change.key)) {
       changes.push_back(change);
-    } else if (key.group == kExperimentGroup) {
+    } else if (change.key == kExperimentGroup) {
       composer.choose_experiment(change);
     } else {
       choices.push_back(change);

@@ -14,10 +14,10 @@ namespace eggroll {
 //
 // The layers, each over those before it, as overlay() says:
 //  1. The defaults list of config.yaml in its order. `- group: option` puts configs/group/option.yaml under the group's
-//     key (group a/b under a.b), or where the file's first comment says `# @package a.b` or `# @package _global_`;
+//     key (group a/b under a.b), or at the top where the file's first comment says `# @package _global_`;
 //     `- group: null` none. `- _self_` stands for config.yaml's own values, and is last where it is not given. An
-//     option file may inherit: its own list names options of the same group, and `_self_`; the package is that of the
-//     option which was chosen.
+//     option file may inherit: its own list names options of the same group, and `_self_`; where its values go is what
+//     the option says which was chosen.
 //  2. The experiment, at the top level. Its list may name other experiments, `_self_`, `override group: option`, and
 //     `group: option` of groups that config.yaml does not choose. A slash before a group's name changes nothing.
 //  3. The overrides, in their order; see override.h and value.h.

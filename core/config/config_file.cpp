@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 using Kind = ConfigNode::Kind;
 
+constexpr const char* kDefaultsKey = "defaults";
 constexpr const char* kSelfEntry = "_self_";
 constexpr const char* kOverrideWord = "override";
 
@@ -34,18 +35,7 @@ DefaultsEntry bare_entry(const ConfigNode& node) {
   throw unknown_word(node.source(), word, kSelfEntry);
 }
 
-// Reads `_global_` or a path; returns the path. of: what the place stands behind.
-std::string read_place(const std::string& place, const std::string& of, const Source& source) {
-  constexpr const char* kPlaces = "expected _global_ or a path such as a.b; correct it";
-  if (place == "_global_") return "";
-  if (place.starts_with('_')) {
-    throw wrong(source, fmt::format("unknown place '{}' of '{}', {}", place, of, kPlaces));
-  }
-  if (is_path(place) && place.find('/') == std::string::npos) return place;
-  throw wrong(source, fmt::format("'{}' needs one place, {}", of, kPlaces));
-}
-
-// [override] [/]group[@package]: option
+// [override] [/]group: option
 DefaultsEntry group_entry(const ConfigNode::Entry& entry) {
   const Source& source = entry.value.source();
   DefaultsEntry result{DefaultsEntry::Kind::kChoice, "", "", source};
@@ -58,9 +48,10 @@ DefaultsEntry group_entry(const ConfigNode::Entry& entry) {
   }
   // All groups are named from the top, as Hydra writes with a slash.
   if (rest.starts_with('/')) rest.erase(0, 1);
-  const GroupKey key = parse_group_key(rest, source);
-  result.group = key.group;
-  result.package = key.package;
+  if (!is_path(rest)) {
+    throw wrong(source, fmt::format("'{}' is no group's name, expected one such as model or a/b; correct it", rest));
+  }
+  result.group = rest;
   if (entry.value.kind() == Kind::kNull) return result;
   if (entry.value.kind() != Kind::kText || entry.value.text().empty()) {
     throw wrong(source, fmt::format("the option of group '{}' is {}, expected its name; put odd names in quotes",
@@ -94,8 +85,11 @@ std::vector<DefaultsEntry> read_defaults(const ConfigNode& list) {
   return defaults;
 }
 
-fs::path group_folder(const fs::path& config_dir, const std::string& group) {
-  return (group == kExperimentGroup ? config_dir / ".." / "experiments" : config_dir / group).lexically_normal();
+// Where a group's options may lie; the first is where they are expected.
+std::vector<fs::path> places_of(const fs::path& config_dir, const std::string& group) {
+  const fs::path experiments = (config_dir / ".." / "experiments").lexically_normal();
+  if (group == kExperimentGroup) return {experiments};
+  return {(config_dir / group).lexically_normal(), experiments / group};
 }
 
 // A folder that does not exist has none.
@@ -113,9 +107,10 @@ std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
 std::vector<fs::path> group_folders(const ConfigSearch& search, const std::string& group) {
   std::vector<fs::path> folders;
   for (const fs::path& dir : search.config_dirs) {
-    const fs::path folder = group_folder(dir, group);
-    std::error_code failure;
-    if (fs::is_directory(folder, failure)) folders.push_back(folder);
+    for (const fs::path& folder : places_of(dir, group)) {
+      std::error_code failure;
+      if (fs::is_directory(folder, failure)) folders.push_back(folder);
+    }
   }
   return folders;
 }
@@ -128,62 +123,41 @@ std::string joined(const auto& names_or_paths) {
 
 Error no_such_group(const ConfigSearch& search, const std::string& group, const Source& source) {
   std::vector<std::string> folders;
-  for (const fs::path& dir : search.config_dirs) folders.push_back(group_folder(dir, group).string());
+  for (const fs::path& dir : search.config_dirs) folders.push_back(places_of(dir, group).front().string());
   return wrong(source, fmt::format("no group '{}', expected the folder {} with its options{}", group, joined(folders),
                                    near_name(group, group_names(search))));
 }
 
-// `# @package x` in the comment that the file begins with.
-std::optional<std::string> read_package(const std::string& text, const std::string& file) {
+// Whether `# @package _global_` is in the comment that the file begins with.
+bool reads_global(const std::string& text, const std::string& file) {
   std::istringstream lines(text);
   std::string line;
-  std::optional<std::string> package;
+  bool is_global = false;
   for (int number = 1; std::getline(lines, line) && (line.empty() || line[0] == '#'); ++number) {
-    std::istringstream words(line.substr(std::min<size_t>(1, line.size())));
-    std::string word;
-    if (!(words >> word) || word[0] != '@') continue;
-    const Source source{file, number};
-    std::string place;
-    std::string rest;
-    if (word != "@package") {
-      throw wrong(source, fmt::format("unknown word '{}', expected '@package'; correct or remove it", word));
+    const std::string comment = trimmed(line.substr(std::min<size_t>(1, line.size())));
+    if (!comment.starts_with('@')) continue;
+    if (comment != "@package _global_") {
+      throw wrong({file, number},
+                  fmt::format("unknown words '{}', expected '@package _global_'; correct or remove them", comment));
     }
-    if (!(words >> place) || words >> rest) place.clear();
-    if (package) throw wrong(source, "'@package' is given twice; remove one");
-    package = read_place(place, word, source);
+    is_global = true;
   }
-  return package;
+  return is_global;
 }
 
 }  // namespace
 
-std::string GroupKey::default_package(const std::string& group) {
+std::string path_of_group(const std::string& group) {
   std::string path = group == kExperimentGroup ? "" : group;
   std::replace(path.begin(), path.end(), '/', '.');
   return path;
-}
-
-GroupKey parse_group_key(const std::string& text, const Source& source) {
-  const size_t at = std::min(text.find('@'), text.size());
-  GroupKey key{text.substr(0, at), std::nullopt};
-  if (!is_path(key.group)) {
-    throw wrong(source,
-                fmt::format("'{}' is no group's name, expected one such as model or a/b; correct it", key.group));
-  }
-  if (at == text.size()) return key;
-  const std::string place = text.substr(at + 1);
-  if (key.group == kExperimentGroup) {
-    throw wrong(source, fmt::format("an experiment lies at the top, and has no other place; leave '@{}' out", place));
-  }
-  key.package = read_place(place, text.substr(0, at + 1), source);
-  return key;
 }
 
 ConfigFile read_config_file(const fs::path& path) {
   const std::string name = path.string();
   ConfigFile file;
   const std::string text = read_file(path);
-  file.package = read_package(text, name);
+  file.is_global = reads_global(text, name);
   file.values = parse_yaml(text, name);
   if (file.values.kind() == Kind::kNull) file.values = ConfigNode(ConfigNode::Map(), {name, 0});
   if (file.values.kind() != Kind::kMap) {

@@ -3,7 +3,6 @@
 #define EGGROLL_CONFIG_CONFIG_FILE_H
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +10,8 @@
 
 namespace eggroll {
 
-// Folders that hold config.yaml and the groups; of files with one name the first folder's is taken. The options of the
-// group `experiment` lie in the folder experiments/ beside each of them.
+// Folders that hold config.yaml and the groups; of files with one name the first folder's is taken. In the folder
+// experiments/ beside each of them lie the options of the group `experiment`, and groups that only experiments use.
 struct ConfigSearch {
   std::vector<std::filesystem::path> config_dirs;
 };
@@ -31,29 +30,18 @@ struct DefaultsEntry {
   std::string group;
   std::string option;  // "" where the list has null: none, until one is chosen
   Source source;
-  std::optional<std::string> package = std::nullopt;  // of group@package; see GroupKey
 };
 
-// A group, perhaps with the place of its option: `model@teacher` puts it under teacher.
-struct GroupKey {
-  std::string group;
-  std::optional<std::string> package;  // dotted path from the top, "" for the top; nothing: the option's file says
-  // The path under which a group without a package puts its options, unless their files say otherwise.
-  static std::string default_package(const std::string& group);
-  std::string place() const { return package.value_or(default_package(group)); }  // two with one place are one choice
-};
-
-// text: `group`, `group@a.b` or `group@_global_`. Throws Error at source.
-GroupKey parse_group_key(const std::string& text, const Source& source);
+// The dotted path under which the options of a group lie that are not global.
+std::string path_of_group(const std::string& group);
 
 struct ConfigFile {
   std::vector<DefaultsEntry> defaults;  // with one kSelf; last where the list does not hold it
   ConfigNode values;                    // a map; its source is the file
-  // Dotted path from the top under which the values go, "" for the top itself: `# @package a.b` or `_global_` in the
-  // comment that the file begins with. Nothing: under the group's own key.
-  std::optional<std::string> package;
+  bool is_global = false;               // values go to the top and not under the group's key: see read_config_file()
 };
 
+// `# @package _global_` in the comment that the file begins with makes it global.
 ConfigFile read_config_file(const std::filesystem::path& path);
 
 // Throws Error where no folder holds a config.yaml.
@@ -62,7 +50,7 @@ std::filesystem::path main_config_path(const ConfigSearch& search);
 // The folder is there, whatever it holds.
 bool is_group(const ConfigSearch& search, const std::string& group);
 
-// In order of their names, those inside others left out.
+// Those that are not only for experiments, in order of their names, those inside others left out.
 std::vector<std::string> group_names(const ConfigSearch& search);
 
 // In order of their names.

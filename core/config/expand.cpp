@@ -18,11 +18,11 @@ constexpr size_t kMostCombinations = 100000;
 
 std::vector<std::string> matching(const ConfigSearch& search, const Override& change,
                                   const std::vector<std::string>& patterns) {
-  const std::string group = parse_group_key(change.key, change.source).group;
-  if (!is_group(search, group)) {
-    throw change.wrong(fmt::format("glob() chooses options of a group, and {} is no group; list the values", group));
+  if (!is_group(search, change.key)) {
+    throw change.wrong(
+        fmt::format("glob() chooses options of a group, and {} is no group; list the values", change.key));
   }
-  const std::vector<std::string> names = option_names(search, group);
+  const std::vector<std::string> names = option_names(search, change.key);
   std::vector<std::string> found;
   for (const std::string& name : names) {
     const bool matches = std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {

@@ -10,7 +10,6 @@ namespace eggroll {
 
 const std::vector<std::string> kOutsideHash = {"backend", "checkpoint", "results",   "plugins",
                                                "monitor", "stop",       "processes", "launcher"};
-const std::vector<std::string> kHookKeys = {"hook", "hook_seconds", "hook_sample"};
 const std::vector<std::string> kRunFiles = {"path", "valid_path", "vocabulary"};
 const std::vector<std::string> kDataFiles = {"path", "valid_path", "vocabulary", "test_path"};
 
@@ -81,7 +80,18 @@ constexpr HostSetting kSettings[] = {
     {"results.sweeps", InHash::kNo},
 };
 
+std::vector<std::string> hook_keys() {
+  std::vector<std::string> keys;
+  for (const HostSetting& setting : kSettings) {
+    const std::string_view key = setting.key.substr(setting.key.find('.') + 1);
+    if (setting.key.starts_with("eval.hook") && key.find('.') == std::string_view::npos) keys.emplace_back(key);
+  }
+  return keys;
+}
+
 }  // namespace
+
+const std::vector<std::string> kHookKeys = hook_keys();
 
 std::span<const HostSetting> host_settings() { return kSettings; }
 

@@ -15,12 +15,12 @@ namespace {
 using Kind = ConfigNode::Kind;
 
 constexpr std::string_view kOpen = "${";
-constexpr const char* kForms = "${a.b} with a path from the top, ${.b} with one beside it or ${env:NAME}";
+constexpr const char* kForms = "${a.b} with a path from the top, or ${env:NAME}";
 
 constexpr size_t kMostValues = 1000000;
 constexpr size_t kLongestText = 1000000;    // bytes
 constexpr size_t kMostText = 10000000;      // bytes
-constexpr size_t kDeepestReferences = 200;  // references that lead to each other, and ${...} within ${...}
+constexpr size_t kDeepestReferences = 200;  // that lead to each other
 
 bool is_escaped(const std::string& text, size_t open) { return open > 0 && text[open - 1] == '$'; }
 
@@ -75,15 +75,15 @@ class Resolver {
           fmt::format("is reached through {} references, expected fewer; refer to it directly", kDeepestReferences));
     }
     under_way_.push_back(path);
-    ConfigNode resolved = replace(node, path, node.text(), 0);
+    ConfigNode resolved = replace(node, path);
     resolved.set_source(node.source());
     under_way_.pop_back();
     return resolved;
   }
 
   // The text with every ${...} replaced: what it refers to where the text is one of them, else text.
-  ConfigNode replace(const ConfigNode& node, const std::string& path, const std::string& text, size_t depth) {
-    if (depth == kDeepestReferences) throw wrong(node, path, "holds too many nested ${; remove some");
+  ConfigNode replace(const ConfigNode& node, const std::string& path) {
+    const std::string& text = node.text();
     std::string result;
     size_t from = 0;
     for (size_t open = text.find(kOpen); open != std::string::npos; open = text.find(kOpen, from)) {
@@ -92,15 +92,12 @@ class Resolver {
         from = open + kOpen.size();
         continue;
       }
-      const size_t close = closing(text, open);
+      const size_t close = text.find('}', open);
       if (close == std::string::npos) {
         throw wrong(node, path,
                     fmt::format("is '{}', whose ${{ has no }}; add it, or write $${{ for a plain ${{", node.text()));
       }
-      const std::string inside = text.substr(open + kOpen.size(), close - open - kOpen.size());
-      const std::string name = inside.find(kOpen) == std::string::npos
-                                   ? inside
-                                   : put(replace(node, path, inside, depth + 1), node, path, inside);
+      const std::string name = text.substr(open + kOpen.size(), close - open - kOpen.size());
       ConfigNode value = refer(node, path, name);
       if (open == 0 && close + 1 == text.size()) return value;
       result.append(text, from, open - from).append(put(value, node, path, name));
@@ -109,20 +106,6 @@ class Resolver {
         throw wrong(node, path, "becomes a text of more than a million bytes; refer to less");
     }
     return {result.append(text, from), node.source()};
-  }
-
-  // The } of the ${ at `open`.
-  static size_t closing(const std::string& text, size_t open) {
-    size_t depth = 0;
-    for (size_t at = open; at < text.size(); ++at) {
-      if (text.compare(at, kOpen.size(), kOpen) == 0) {
-        ++depth;
-        ++at;
-      } else if (text[at] == '}' && --depth == 0) {
-        return at;
-      }
-    }
-    return std::string::npos;
   }
 
   // A value within text.
@@ -147,33 +130,21 @@ class Resolver {
     throw wrong(node, path, fmt::format("needs the environment variable '{}', which is not set; set it", variable));
   }
 
-  // From the top: a path that begins with one dot lies beside the value, each further one a level higher.
-  std::string absolute(const ConfigNode& node, const std::string& path, const std::string& name) const {
-    if (name.front() != '.') return name;
-    std::string parent = path;
-    size_t dots = 0;
-    for (; dots < name.size() && name[dots] == '.'; ++dots) {
-      if (parent.empty())
-        throw wrong(node, path, fmt::format("refers to '{}', which is above the top; remove dots", name));
-      parent = split_path(parent).first;
+  ConfigNode refer(const ConfigNode& node, const std::string& path, const std::string& name) {
+    if (name.find(kOpen) != std::string::npos) {
+      throw wrong(node, path, fmt::format("has a ${{ within ${{{}}}, expected {}", name, kForms));
     }
-    return join_path(parent, name.substr(dots));
-  }
-
-  ConfigNode refer(const ConfigNode& node, const std::string& path, const std::string& given) {
-    const size_t colon = given.find(':');
+    const size_t colon = name.find(':');
     // Hydra calls it oc.env.
-    if (given.starts_with("env:") || given.starts_with("oc.env:"))
-      return from_environment(node, path, given.substr(colon + 1));
+    if (name.starts_with("env:") || name.starts_with("oc.env:"))
+      return from_environment(node, path, name.substr(colon + 1));
     if (colon != std::string::npos) {
-      const std::string word = given.substr(0, colon);
-      throw wrong(node, path, fmt::format("holds '${{{}}}', expected {}{}", given, kForms, near_name(word, {"env"})));
+      const std::string word = name.substr(0, colon);
+      throw wrong(node, path, fmt::format("holds '${{{}}}', expected {}{}", name, kForms, near_name(word, {"env"})));
     }
-    if (given.find_first_not_of('.') == std::string::npos || given.find_first_of("${ ") != std::string::npos ||
-        given.back() == '.') {
-      throw wrong(node, path, fmt::format("holds '${{{}}}', expected {}", given, kForms));
+    if (name.empty() || name.find_first_of("${ ") != std::string::npos || name.front() == '.' || name.back() == '.') {
+      throw wrong(node, path, fmt::format("holds '${{{}}}', expected {}", name, kForms));
     }
-    const std::string name = absolute(node, path, given);
     ++references_;
     // The way there may lead through another reference; below that all is resolved.
     ConfigNode held;

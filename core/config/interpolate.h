@@ -1,5 +1,5 @@
-// ${a.b}: the value at another path; ${.b}: one beside it; ${env:NAME} or ${oc.env:NAME}: a variable of the
-// environment; $${ is a plain "${".
+// ${a.b}: the value at another path from the root; ${env:NAME} or ${oc.env:NAME}: a variable of the environment; $${ is
+// a plain "${".
 #ifndef EGGROLL_CONFIG_INTERPOLATE_H
 #define EGGROLL_CONFIG_INTERPOLATE_H
 
@@ -10,13 +10,11 @@ namespace eggroll {
 // True for text that holds a ${...}.
 bool is_interpolated(const ConfigNode& node);
 
-// Returns the tree with every ${...} replaced, in quoted text too, from the inmost outwards.
+// Returns the tree with every ${...} replaced, in quoted text too.
 //
-// A path counts from the root. A path that begins with a dot counts from the value's own place: one dot is the map or
-// list that the value is in, each further dot is a level higher. A ${...} that is the whole text takes the value with
-// its kind, a list or a map too; within text it becomes text. ${env:NAME} is read as if the variable's characters stood
-// there without quotes, and ${env:NAME,x} as x if the variable is not set. A replaced value keeps its
-// own source.
+// A ${...} that is the whole text takes the value with its kind, a list or a map too; within text it becomes text.
+// ${env:NAME} is read as if the variable's characters stood there without quotes, and ${env:NAME,x} as x if the
+// variable is not set. A replaced value keeps its own source.
 //
 // Throws Error for a path or variable that does not exist, a value that refers to itself, and a null, a list or a map
 // within text. Throws Error too if ${...} would bring more than a million values, a text of more than a million bytes

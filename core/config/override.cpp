@@ -7,7 +7,6 @@
 #include "config/config_file.h"
 #include "config/merge.h"
 #include "config/value.h"
-#include "config/value_text.h"
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
 
@@ -105,7 +104,7 @@ Error Override::wrong(const std::string& sentence) const { return setting_error(
 
 Override parse_override(const std::string& text) {
   Override change{Override::Action::kSet, "", std::nullopt, {"command line '" + text + "'", 0}};
-  std::string rest = trimmed_value(text);
+  std::string rest = trimmed(text);
   for (const auto& [prefix, action] : {std::pair<const char*, Override::Action>{"++", Override::Action::kForce},
                                        {"+", Override::Action::kAdd},
                                        {"~", Override::Action::kDelete}}) {
@@ -116,16 +115,11 @@ Override parse_override(const std::string& text) {
   }
   const size_t equals = std::min(rest.find('='), rest.size());
   change.key = trimmed(rest.substr(0, equals));
-  if (equals < rest.size()) change.value = trimmed_value(rest.substr(equals + 1));
+  if (equals < rest.size()) change.value = trimmed(rest.substr(equals + 1));
   if (!change.value && change.action != Override::Action::kDelete) {
     throw change.wrong("this is no override, expected key=value, +key=value, ++key=value or ~key; correct it");
   }
-  const size_t at = std::min(change.key.find('@'), change.key.size());
-  const auto is_plain = [](char c) {
-    return c >= ' ' && c <= '~';
-  };  // of what follows the @, config_file.cpp says more
-  if (!is_path(change.key.substr(0, at)) ||
-      !std::all_of(change.key.begin() + static_cast<std::ptrdiff_t>(at), change.key.end(), is_plain)) {
+  if (!is_path(change.key)) {
     throw change.wrong(
         fmt::format("'{}' is no key, expected names of letters, digits, _ and -, with single dots or slashes between "
                     "them and {} characters at most; correct it",
@@ -137,10 +131,6 @@ Override parse_override(const std::string& text) {
 void apply_override(ConfigNode& root, const Override& change) {
   if (change.key.find('/') != std::string::npos) {
     throw change.wrong(fmt::format("the configuration has no group '{}'; write a key with dots", change.key));
-  }
-  if (const size_t at = change.key.find('@'); at != std::string::npos) {
-    throw change.wrong(fmt::format("{} is no group, and only a group's option is put elsewhere; leave '{}' out",
-                                   change.key.substr(0, at), change.key.substr(at)));
   }
   switch (change.action) {
     case Override::Action::kSet:

@@ -12,7 +12,7 @@ namespace eggroll {
 struct Override {
   enum class Action { kSet, kAdd, kForce, kDelete };
   Action action;
-  std::string key;  // dotted, in a list an index; or a group, whose names may hold slashes, perhaps with an @
+  std::string key;                   // dotted, in a list an index; or a group, whose names may hold slashes
   std::optional<std::string> value;  // as written; of kDelete perhaps none
   Source source;                     // "command line 'a.b=c'"
 

@@ -1,4 +1,4 @@
-// The value of an override, in the grammar that users of Hydra know.
+// The value of an override, in a part of Hydra's grammar.
 #ifndef EGGROLL_CONFIG_VALUE_H
 #define EGGROLL_CONFIG_VALUE_H
 
@@ -21,14 +21,11 @@ struct SearchInterval {
 // What stands behind the = of an override:
 //   value    one element, or a sweep
 //   element  'text' or "text", [list], {map} as YAML reads them, but that a colon behind a map's key needs no blank;
-//            int(x), float(x), str(x), bool(x) of a scalar; anything else whole as one plain scalar
+//            anything else whole as one plain scalar
 //   sweep    element, element, ...   choice(element, ...)   range([start,] stop[, step])   glob(pattern or [list])
 //            interval(low, high), int(interval(low, high)), and either within tag(log, ...); for a search alone
-// Commas within quotes, brackets and ${...} belong to the element. Outside of them a backslash takes one of \()[]{}:=,
-// a blank or a tab literally, and the element is text; within '...' it does so with the quote that follows, and with
-// backslashes before a quote. All other backslashes are characters like any. A cast of a sweep is one of each of its
-// values, none of which may hold a ${...}; int cuts a real's fraction off. range stops before `stop`; its reals have
-// the digits of its numbers.
+// Commas within quotes, brackets and ${...} belong to the element. range stops before `stop`; its reals have the digits
+// of its numbers.
 struct OverrideValue {
   std::vector<ConfigNode> choices;  // of an element: itself
   bool is_sweep = false;
@@ -42,6 +39,9 @@ OverrideValue parse_override_value(const std::string& text, const Source& source
 
 // Error: the value is an interval, where values are expected.
 void require_values(const OverrideValue& value, const Source& source);
+
+// What is said of several values where one is expected; its cures begin with `first`.
+std::string several_values(const std::string& first = "");
 
 // The one element; a sweep is refused.
 ConfigNode parse_element(const std::string& text, const Source& source);

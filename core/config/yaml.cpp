@@ -171,17 +171,13 @@ class TreeBuilder : public YAML::EventHandler {
     return !open_.empty() && std::holds_alternative<ConfigNode::Map>(open_.back().value) && !open_.back().key;
   }
 
-  // In an entry of a defaults list, where group@a.b names a place.
-  bool in_defaults() const { return has_lines_ && open_.size() == 3 && open_.front().key == kDefaultsKey; }
-
   void start_entry(const std::string& key, const Source& source) {
     if (key == "<<") throw wrong(source, "merge keys (<<) are not read; use a defaults list or ${key} instead");
     if (key.empty()) throw wrong(source, "a key is empty; name it");
     if (key.size() > kLongestKey) {
       throw wrong(source, fmt::format("a key has {} bytes, expected at most {}; shorten it", key.size(), kLongestKey));
     }
-    const size_t dot = key.find('.');
-    if (dot != std::string::npos && !(in_defaults() && key.find('@') < dot)) {
+    if (key.find('.') != std::string::npos) {
       throw wrong(source, fmt::format("the key '{}' holds a dot, expected nested keys; write them as a map", key));
     }
     const auto [known, is_new] = open_.back().lines.emplace(key, source.line);

@@ -8,9 +8,6 @@
 
 namespace eggroll {
 
-// The key of a file's defaults list, whose entries alone may have a key with dots: `group@a.b`.
-inline constexpr const char* kDefaultsKey = "defaults";
-
 // One document; an empty one is null. file is the name in sources and errors. ${...} stays as it is. Throws Error with
 // file:line for what is refused (a key given twice, an integer beyond 64 bits, a real that is not finite, text that is
 // not UTF-8, what passes the limits of tree.h), and file:line:column for what is not YAML.

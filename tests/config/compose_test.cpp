@@ -119,7 +119,7 @@ TEST_F(ComposeTest, AnExperimentAddsGroups) {
 
 TEST_F(ComposeTest, AnAddedGroupAndAnExperimentWinInTheOrderOfTheList) {
   write("configs/without/depth.yaml", "# @package _global_\nmodel: {layers: 0}\n");
-  write("configs/without/nothing.yaml", "# @package _global_\n{}\n");
+  write("experiments/without/nothing.yaml", "# @package _global_\n{}\n");
   write("experiments/last.yaml", "defaults: [_self_, {without: depth}]\nmodel: {layers: 5}\n");
   write("experiments/first.yaml", "defaults: [{without: depth}, _self_]\nmodel: {layers: 5}\n");
   write("experiments/child.yaml", "defaults: [last, _self_]\nmodel: {layers: 6}\n");
@@ -146,31 +146,14 @@ TEST_F(ComposeTest, AChoiceOfNullIsNone) {
   EXPECT_NE(complaint({"model=none"}), "");
 }
 
-TEST_F(ComposeTest, APackageSaysWhereAnOptionsValuesGo) {
+TEST_F(ComposeTest, AGlobalOptionsValuesGoToTheTop) {
   write("configs/backend/reference.yaml", "# the slow one\n# @package _global_\nname: slow\n");
   EXPECT_EQ(composed({"backend=reference"}).at("name").text(), "run");
   write("configs/config.yaml", "defaults: [_self_, {backend: reference}, {model: gru}]\nname: run\n");
   EXPECT_EQ(composed().at("name").text(), "slow");
   EXPECT_EQ(composed().find("backend"), nullptr);
-  write("configs/backend/reference.yaml", "# @package model.hidden\nx: 1\n");
-  EXPECT_EQ(composed().at("model.hidden.x").integer(), 1);
   write("experiments/x.yaml", "# @package _global_\nname: there\n");
   EXPECT_EQ(composed({"experiment=x"}).at("name").text(), "there");
-}
-
-TEST_F(ComposeTest, AGroupsOptionsLieUnderSeveralPackages) {
-  write("configs/config.yaml", "defaults: [{model: gru}, {model@teacher: gru}, {extra@model.in: global}]\n");
-  write("experiments/wide.yaml", "defaults: [_self_, {override model@teacher: nano}, {model@critic: gru}]\n");
-  EXPECT_EQ(composed().at("teacher.width").integer(), 64);
-  EXPECT_EQ(composed().at("model.in.y").integer(), 2);
-  const ConfigNode config = composed({"experiment=wide", "model.layers=2", "teacher.layers=3", "model@critic=nano"});
-  EXPECT_EQ(json_of(config.at("model")),
-            R"({"name":"gru","width":64,"layers":2,"tied":false,"shift":null,"in":{"y":2}})");
-  EXPECT_EQ(json_of(config.at("teacher")), R"({"name":"gru","width":256,"layers":3,"tied":false,"shift":8})");
-  EXPECT_EQ(json_of(config.at("critic")), R"({"name":"gru","width":256,"layers":1,"tied":false,"shift":8})");
-  // What put the option there is the source of the section, so that a section which nobody reads is refused by it.
-  EXPECT_EQ(source_of(config, "teacher"), "experiments/wide.yaml:1");
-  EXPECT_EQ(source_of(config, "critic"), "command line 'model@critic=nano'");
 }
 
 TEST_F(ComposeTest, TheFirstFolderThatHasAFileGivesIt) {
@@ -218,16 +201,15 @@ TEST(Repository, EveryOptionAndExperimentComposes) {
   std::ifstream file(top / "configs" / "config.yaml");
   const std::string chosen(std::istreambuf_iterator<char>(file), {});
   std::vector<std::string> choices;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(top / "configs")) {
-    const std::filesystem::path option = std::filesystem::relative(entry.path(), top / "configs").replace_extension();
-    if (entry.is_regular_file() && option != "config") {
-      const std::string group = option.parent_path().string();
+  for (const char* folder : {"configs", "experiments"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(top / folder)) {
+      const std::filesystem::path option = std::filesystem::relative(entry.path(), top / folder).replace_extension();
+      if (!entry.is_regular_file() || option == "config") continue;
+      const std::string in_folder = option.parent_path().string();
+      const std::string group = in_folder.empty() ? "experiment" : in_folder;
       const bool is_added = chosen.find("- " + group + ":") == std::string::npos;
       choices.push_back((is_added ? "+" : "") + group + "=" + option.filename().string());
     }
-  }
-  for (const auto& entry : std::filesystem::directory_iterator(top / "experiments")) {
-    if (entry.path().extension() == ".yaml") choices.push_back("experiment=" + entry.path().stem().string());
   }
   EXPECT_GT(choices.size(), 10U);
   for (const std::string& choice : choices) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "config/override.h"
+#include "config/value.h"
 #include "config/yaml.h"
 #include "data/tokens.h"
 #include "eggroll/error.h"
@@ -33,10 +34,7 @@ void require_one_value_each(const ConfigSearch& search, const std::vector<std::s
   const auto several = std::mismatch(overrides.begin(), overrides.end(), single.begin()).first;
   if (several == overrides.end()) return;
   compose(search, single);
-  throw parse_override(*several).wrong(fmt::format(
-      "several values, expected one; {}write one of them, a list as [a, b], or text in quotes that the shell keeps: "
-      "'key=\"a, b\"'",
-      first));
+  throw parse_override(*several).wrong(several_values(first));
 }
 
 fs::path executable_folder() { return executable_path().parent_path(); }
