@@ -160,14 +160,12 @@ class Completer {
     const std::string word = whole.substr(sign_.size());
     const ConfigSearch search = config_search(host_);
     const size_t sign = word.find('=');
-    const std::vector<std::string> groups = group_names(search);
     if (sign != std::string::npos) {
       const std::string group = word.substr(0, sign);
-      if (std::find(groups.begin(), groups.end(), group) == groups.end()) return;
       for (const std::string& option : option_names(search, group)) offer(group + "=" + option);
       return;
     }
-    for (const std::string& group : groups) offer(group + "=", "a group");
+    for (const std::string& group : group_names(search)) offer(group + "=", "a group");
     keys();
   }
 

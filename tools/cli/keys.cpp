@@ -215,10 +215,9 @@ int keys_command(const HostOptions& host, const std::string& key, const Override
     return 0;
   }
   const ConfigNode* node = is_path(key) ? config.find(key) : nullptr;
-  const std::vector<std::string> groups = group_names(search);
-  const bool is_group = std::find(groups.begin(), groups.end(), key) != groups.end();
+  const bool is_group = is_path(key) && eggroll::is_group(search, key);
   if (node == nullptr && !is_group) {
-    std::vector<std::string> known = groups;
+    std::vector<std::string> known = group_names(search);
     add_paths("", config, known);
     throw Error(
         fmt::format("'{}' is no group and no key, expected one such as optimizer or train.steps{} (eggroll keys "
