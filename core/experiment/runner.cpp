@@ -28,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr auto kBeat = std::chrono::seconds(5);
-constexpr auto kLook = std::chrono::milliseconds(500);  // at metrics, and again at points that others had
-constexpr double kGraceSeconds = 10.0;                  // from the request to save to the kill
+constexpr auto kPollFiles = std::chrono::milliseconds(500);  // at metrics, and again at points that others had
+constexpr double kGraceSeconds = 10.0;                       // from the request to save to the kill
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -66,7 +66,7 @@ class Runner {
       : sweep_(sweep), options_(options), hooks_(hooks), tally_(sweep, options) {
     for (const Worker& worker : workers) free_workers_.push_back(&worker);
     for (const SweepPoint& point : sweep.points) {
-      if (!tally_.is_settled(point)) waiting_.push_back(&point);
+      if (!tally_.is_over(point)) waiting_.push_back(&point);
     }
   }
 
@@ -78,7 +78,7 @@ class Runner {
       keep_limits();
       if (tally_.ended_because().empty()) start_points();
       if (active_.empty() && !waits_for_others()) break;
-      look();
+      poll();
       std::this_thread::sleep_for(kPoll);
     }
     return {status(), tally_.failed()};
@@ -110,7 +110,7 @@ class Runner {
     for (auto next = waiting_.begin(); next != waiting_.end() && !free_workers_.empty();) {
       next = start(**next) ? waiting_.erase(next) : std::next(next);
     }
-    if (!free_workers_.empty()) next_scan_ = Clock::now() + kLook;
+    if (!free_workers_.empty()) next_scan_ = Clock::now() + kPollFiles;
   }
 
   // Whether the point no longer waits: it runs, or another runner has finished it.
@@ -124,7 +124,7 @@ class Runner {
     }
     // Another runner of the search may have gone on with this trial.
     if (point.trial && is_judged(sweep_.folder, point.trial->trial, point.trial->rung)) return true;
-    if (tally_.is_settled(point)) return true;
+    if (tally_.is_over(point)) return true;
     write_point(sweep_, point);
     const Worker& worker = *free_workers_.back();
     AppendFile(folder.log()).append(fmt::format("{}{} {}\n", kProcessBegins, utc_now(), worker.name));
@@ -144,13 +144,13 @@ class Runner {
         ++active;
         continue;
       }
-      settle(*active, *status);
+      conclude(*active, *status);
       free_workers_.push_back(active->worker);
       active = active_.erase(active);
     }
   }
 
-  void settle(const Active& active, int wait_status) {
+  void conclude(const Active& active, int wait_status) {
     const SweepPoint& point = *active.point;
     PointStanding standing = standing_of(sweep_, point);
     std::optional<RunRecord> record;
@@ -197,9 +197,9 @@ class Runner {
   }
 
   // From time to time: reads the running points' progress, checks the budget and renews the holds.
-  void look() {
-    if (Clock::now() < next_look_) return;
-    next_look_ = Clock::now() + kLook;
+  void poll() {
+    if (Clock::now() < next_poll_) return;
+    next_poll_ = Clock::now() + kPollFiles;
     const bool beat = Clock::now() >= next_beat_;
     if (beat) next_beat_ = Clock::now() + kBeat;
     for (Active& active : active_) {
@@ -231,7 +231,7 @@ class Runner {
   size_t elsewhere_ = 0;
   bool said_that_it_waits_ = false;
   Clock::time_point next_scan_{};
-  Clock::time_point next_look_{};
+  Clock::time_point next_poll_{};
   Clock::time_point next_beat_ = Clock::now() + kBeat;
 };
 

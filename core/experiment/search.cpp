@@ -355,7 +355,7 @@ void Search::begin(SearchRound& round) const {
   write_sweep(round.sweep);
 }
 
-bool Search::settle(const SearchRound& round) const {
+bool Search::conclude(const SearchRound& round) const {
   std::map<uint64_t, std::vector<PointStanding>> by_trial;
   for (const SweepPoint& point : round.sweep.points) {
     PointStanding standing = standing_of(round.sweep, point);

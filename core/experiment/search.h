@@ -43,7 +43,7 @@ class Search {
   void begin(SearchRound& round) const;
   // Writes down what the round came to, and removes the checkpoints of trials that cannot go on any more. Returns false
   // where some of its points have not ended: run it again.
-  bool settle(const SearchRound& round) const;
+  bool conclude(const SearchRound& round) const;
   // Lets trials that failed be tried again.
   void forget_failures() const;
 

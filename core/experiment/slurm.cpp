@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <system_error>
 
 #include "config/settings_block.h"
 #include "eggroll/error.h"
-#include "experiment/tool.h"
+#include "system/process.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -183,6 +185,21 @@ void cancel(const std::vector<std::string>& jobs, bool only_waiting) {
   if (only_waiting) words.emplace_back("--state=PENDING");
   words.insert(words.end(), jobs.begin(), jobs.end());
   asked(words, "cancel them yourself");
+}
+
+ToolResult run_tool(const std::vector<std::string>& words) {
+  Pipe pipe = open_pipe();
+  pid_t child = 0;
+  const int failure = spawn(words, {false, &*pipe.input, &*pipe.input, true}, child);
+  if (failure != 0) {
+    throw Error(fmt::format("cannot start {}: {}", words[0], std::generic_category().message(failure)));
+  }
+  pipe.input.reset();
+  ToolResult result;
+  result.output = read_to_end(pipe.output);
+  const int status = wait_for(child);
+  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return result;
 }
 
 }  // namespace eggroll

@@ -59,6 +59,15 @@ uint64_t most_elements();
 // ended are no error.
 void cancel(const std::vector<std::string>& jobs, bool only_waiting);
 
+struct ToolResult {
+  int exit_code = 0;   // 128 and more: ended by a signal
+  std::string output;  // of both streams, as it came
+};
+
+// Runs a program, found as a shell would find it, with its arguments, and waits for it. It has a process group of its
+// own, so that Ctrl-C does not reach it. Throws Error if it cannot be started.
+ToolResult run_tool(const std::vector<std::string>& words);
+
 }  // namespace eggroll
 
 #endif

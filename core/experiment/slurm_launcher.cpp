@@ -33,7 +33,7 @@ struct Array {
   std::optional<PointHold> hold;
 };
 
-// A point that is not settled.
+// A point that is not over.
 struct OpenPoint {
   const SweepPoint* point = nullptr;
   std::optional<std::string> retries;  // see SubmittedPoint
@@ -52,7 +52,7 @@ class SlurmLaunch {
   SlurmLaunch(const SlurmSettings& settings, const Sweep& sweep, const LaunchOptions& options, const SweepHooks& hooks)
       : settings_(settings), sweep_(sweep), options_(options), hooks_(hooks), tally_(sweep, options) {
     for (const SweepPoint& point : sweep.points) {
-      if (tally_.is_settled(point)) continue;
+      if (tally_.is_over(point)) continue;
       const fs::path record = sweep.folder_of(point).record();
       OpenPoint open;
       open.point = &point;
@@ -96,7 +96,7 @@ class SlurmLaunch {
   // Returns whether Slurm answered.
   bool look() try {
     see_queue(ask_queue());
-    settle();
+    take_ended();
     saves_ = tally_.has_spent() || saves_;
     answered_ = true;
     if (tally_.ended_because().empty() && !open_.empty()) {
@@ -146,7 +146,7 @@ class SlurmLaunch {
     }
   }
 
-  // The point's element has left the queue; settle() finds out whether it made progress.
+  // The point's element has left the queue; take_ended() finds out whether it made progress.
   void left(OpenPoint& open) {
     tally_.look_at(*open.point);
     const uint64_t step = tally_.reached(*open.point).step;
@@ -187,7 +187,7 @@ class SlurmLaunch {
   std::string array_name(const std::string& id) const { return fmt::format("eggroll-{}-{}", sweep_.name, id); }
 
   // Takes out what has ended, in the order in which it did.
-  void settle() {
+  void take_ended() {
     std::vector<std::pair<const SweepPoint*, RunRecord>> ends;
     for (auto open = open_.begin(); open != open_.end();) {
       const SweepPoint& point = *open->point;

@@ -12,7 +12,7 @@ Tally::Tally(const Sweep& sweep, const LaunchOptions& options)
   tokens_before_ = tokens_reached();
 }
 
-bool Tally::is_settled(const SweepPoint& point) {
+bool Tally::is_over(const SweepPoint& point) {
   const PointStanding standing = standing_of(sweep_, point);
   if (standing.state == PointState::kDone) {
     count_done(point, *standing.record);

@@ -17,7 +17,7 @@ class Tally {
 
   // Whether the point's folder shows that nothing is left to do: it is done, or it failed and is not to be tried again.
   // It is then counted, so do not ask about it again.
-  bool is_settled(const SweepPoint& point);
+  bool is_over(const SweepPoint& point);
   // Counts a point that this launch brought to its end.
   void ended(const SweepPoint& point, const RunRecord& record);
   void look_at(const SweepPoint& point);  // at its metrics

@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "experiment/tool.h"
+#include "experiment/slurm.h"
 #include "record/scratch.h"
 #include "support/patience.h"
 #include "system/machine.h"

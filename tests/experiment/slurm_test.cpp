@@ -5,7 +5,6 @@
 
 #include "config/yaml.h"
 #include "experiment/launcher.h"
-#include "experiment/tool.h"
 #include "record/scratch.h"
 #include "system/files.h"
 #include "system/text.h"

@@ -102,7 +102,7 @@ int search_command(const ConfigSearch& config, const Overrides& overrides, const
     retry_confirmation = retry_confirmation && !round->confirms;
     search.begin(*round);
     const SweepResult result = run_points(round->sweep, *launch);
-    const bool is_settled = search.settle(*round);
+    const bool is_concluded = search.conclude(*round);
     if (stops.load() > 0) return stopped_by_signal();
     const SweepStatus& status = result.status;
     launch->options.failures_before = status.failures_in_a_row;
@@ -111,11 +111,11 @@ int search_command(const ConfigSearch& config, const Overrides& overrides, const
       throw Error(fmt::format("{}; the records in {} say why, and --retry-failed runs them again", status.ended_because,
                               search.folder().string()));
     }
-    if (!status.ended_because.empty() && !is_settled) {
+    if (!status.ended_because.empty() && !is_concluded) {
       throw Error(fmt::format("{}; raise it and run the same command to go on", status.ended_because));
     }
     // The others run in another process, which writes down what they came to.
-    if (!is_settled) std::this_thread::sleep_for(kLookAgain);
+    if (!is_concluded) std::this_thread::sleep_for(kLookAgain);
   }
   const size_t trials = print_trials(search);
   const size_t runs = print_confirmation(search);
