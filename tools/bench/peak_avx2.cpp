@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "bench/peak.h"
+#include "bench/peak_twelve.h"
 
 namespace eggroll::bench {
 namespace {
@@ -22,21 +23,9 @@ int64_t run_maddubs(uint64_t rounds) {
   return sum_of_lanes(sums);
 }
 
-int64_t run_vnni(uint64_t rounds) {
-  const __m256i ones = _mm256_set1_epi8(1);
-  __m256i s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{}, s8{}, s9{}, s10{}, s11{};
-#define MULTIPLY_ADD(sum) "%{vex%} vpdpbusd %12, %12, %" #sum "\n\t"
-  for (uint64_t i = 0; i < rounds; ++i) {
-    asm volatile(MULTIPLY_ADD(0) MULTIPLY_ADD(1) MULTIPLY_ADD(2) MULTIPLY_ADD(3) MULTIPLY_ADD(4) MULTIPLY_ADD(5)
-                     MULTIPLY_ADD(6) MULTIPLY_ADD(7) MULTIPLY_ADD(8) MULTIPLY_ADD(9) MULTIPLY_ADD(10) MULTIPLY_ADD(11)
-                 : "+x"(s0), "+x"(s1), "+x"(s2), "+x"(s3), "+x"(s4), "+x"(s5), "+x"(s6), "+x"(s7), "+x"(s8), "+x"(s9),
-                   "+x"(s10), "+x"(s11)
-                 : "x"(ones));
-  }
+#define MULTIPLY_ADD(sum) "%{vex%} vpdpbusd %13, %13, %" #sum "\n\t"
+EGG_PEAK_OF_TWELVE(run_vnni, __m256i, _mm256_set1_epi8(1), "x")
 #undef MULTIPLY_ADD
-  const __m256i sums[] = {s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11};
-  return sum_of_lanes(sums);
-}
 
 }  // namespace
 
