@@ -20,7 +20,7 @@ constexpr const char* kForms = "${a.b} with a path from the top, or ${env:NAME}"
 constexpr size_t kMostValues = 1000000;
 constexpr size_t kLongestText = 1000000;    // bytes
 constexpr size_t kMostText = 10000000;      // bytes
-constexpr size_t kDeepestReferences = 200;  // that lead to each other
+constexpr size_t kDeepestReferences = 200;  // a longer chain of references is refused
 
 bool is_escaped(const std::string& text, size_t open) { return open > 0 && text[open - 1] == '$'; }
 
@@ -174,8 +174,8 @@ class Resolver {
 
   const ConfigNode& root_;
   size_t references_ = 0;               // under way; an Error is the end of all
-  size_t values_ = 0;                   // that references brought so far
-  size_t text_ = 0;                     // bytes that they brought
+  size_t values_ = 0;                   // brought by references so far
+  size_t text_ = 0;                     // bytes brought by references so far
   size_t depth_ = 0;                    // lists and maps under way
   std::vector<std::string> under_way_;  // paths
 };
