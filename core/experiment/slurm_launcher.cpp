@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "eggroll/error.h"
 #include "experiment/freeze.h"
@@ -33,6 +34,9 @@ struct Array {
   std::optional<PointHold> hold;
 };
 
+// Where a point is by the last look at the queue: in none, an element of another launch, or one of this launch.
+enum class Place { kFree, kElsewhere, kWaiting, kRunning };
+
 // A point that is not over.
 struct OpenPoint {
   const SweepPoint* point = nullptr;
@@ -40,11 +44,9 @@ struct OpenPoint {
   uint64_t furthest = 0;               // step
   int fruitless = 0;                   // jobs in a row that brought it no further
   std::optional<fs::path> output;      // of the last job that this launch gave it
-  std::optional<Clock::time_point> runs_since;
+  Place place = Place::kFree;
+  Clock::time_point runs_since;  // where it runs
   std::string where;
-  // In the queue at the last look, as an element of this launch or of another one.
-  bool queued = false;
-  bool is_others = false;
 };
 
 class SlurmLaunch {
@@ -123,11 +125,10 @@ class SlurmLaunch {
     running_.clear();
     waiting_.clear();
     std::map<std::string, OpenPoint*> by_hash;
-    std::set<const OpenPoint*> before;
+    std::map<const OpenPoint*, Place> before;
     for (OpenPoint& open : open_) {
       by_hash[open.point->hash] = &open;
-      if (open.queued && !open.is_others) before.insert(&open);
-      open.queued = open.is_others = false;
+      before[&open] = std::exchange(open.place, Place::kFree);
     }
     for (auto& [name, array] : arrays_) take_over(array);
     for (const QueuedElement& element : queue) {
@@ -137,29 +138,32 @@ class SlurmLaunch {
       const auto found = by_hash.find(array->hashes[element.number]);
       if (found == by_hash.end()) continue;
       OpenPoint& open = *found->second;
-      open.is_others = !array->hold && (!open.queued || open.is_others);
-      open.queued = true;
-      if (array->hold) see_element(open, *array, element);
+      if (array->hold) {
+        see_element(open, *array, element, before[&open]);
+      } else if (open.place == Place::kFree) {
+        open.place = Place::kElsewhere;
+      }
     }
     for (OpenPoint& open : open_) {
-      if (before.contains(&open) && !open.queued) left(open);
+      const bool was_queued = before[&open] == Place::kWaiting || before[&open] == Place::kRunning;
+      if (was_queued && open.place == Place::kFree) left(open, before[&open]);
     }
   }
 
   // The point's element has left the queue; take_ended() finds out whether it made progress.
-  void left(OpenPoint& open) {
+  void left(OpenPoint& open, Place before) {
     tally_.look_at(*open.point);
     const uint64_t step = tally_.reached(*open.point).step;
     open.fruitless = step > open.furthest ? 0 : open.fruitless + 1;
     open.furthest = std::max(open.furthest, step);
-    if (open.runs_since && !tally_.ended_because().empty()) saved_.push_back(open.point);
-    open.runs_since.reset();
+    if (before == Place::kRunning && !tally_.ended_because().empty()) saved_.push_back(open.point);
   }
 
-  void see_element(OpenPoint& open, const Array& array, const QueuedElement& element) {
+  void see_element(OpenPoint& open, const Array& array, const QueuedElement& element, Place before) {
     open.output = array.folder / fmt::format("{}.out", element.number);
-    if (!element.runs) return open.runs_since.reset();
-    if (open.runs_since) return;
+    if (open.place == Place::kRunning) return;  // by another element
+    open.place = element.runs ? Place::kRunning : Place::kWaiting;
+    if (!element.runs || before == Place::kRunning) return;
     open.runs_since = Clock::now();
     open.where = fmt::format("slurm {}_{}", element.job, element.number);
     tally_.look_at(*open.point);
@@ -195,7 +199,7 @@ class SlurmLaunch {
       const bool again = standing.state == PointState::kFailed && open->retries &&
                          sha256_file(sweep_.folder_of(point).record()) == *open->retries;
       if (standing.state == PointState::kWaiting || again) {
-        if (open->runs_since) tally_.look_at(point);
+        if (open->place == Place::kRunning) tally_.look_at(point);
         ++open;
         continue;
       }
@@ -225,9 +229,10 @@ class SlurmLaunch {
     std::vector<OpenPoint*> free;
     for (auto open = open_.begin(); open != open_.end();) {
       const auto now = open++;
-      const bool is_taken = !now->queued && PointHold::is_taken(sweep_.folder_of(*now->point).path);
-      if (now->is_others || is_taken) ++elsewhere_;
-      if (now->queued || is_taken) continue;
+      const bool is_free = now->place == Place::kFree;
+      const bool is_taken = is_free && PointHold::is_taken(sweep_.folder_of(*now->point).path);
+      if (now->place == Place::kElsewhere || is_taken) ++elsewhere_;
+      if (!is_free || is_taken) continue;
       if (now->fruitless < kMostFruitless) {
         free.push_back(&*now);
       } else if (give_up(*now)) {
@@ -284,7 +289,7 @@ class SlurmLaunch {
     const std::string job = submit(settings_, asked);
     waiting_.insert(job);
     for (size_t i = 0; i < points.size(); ++i) {
-      points[i]->queued = true;
+      points[i]->place = Place::kWaiting;
       points[i]->output = asked.folder / fmt::format("{}.out", i);
     }
     if (!hooks_.said) return;
@@ -311,8 +316,8 @@ class SlurmLaunch {
     std::vector<RunningPoint> running;
     std::vector<const SweepPoint*> waiting;
     for (const OpenPoint& open : open_) {
-      if (open.runs_since) {
-        const double seconds = std::chrono::duration<double>(Clock::now() - *open.runs_since).count();
+      if (open.place == Place::kRunning) {
+        const double seconds = std::chrono::duration<double>(Clock::now() - open.runs_since).count();
         running.push_back({open.point, open.where, seconds, tally_.reached(*open.point)});
       } else {
         waiting.push_back(open.point);
@@ -337,7 +342,7 @@ class SlurmLaunch {
   fs::path executable_;
   bool saves_ = false;
   bool answered_ = false;  // Slurm has, once
-  std::string complaint_;  // that was said last, and still holds
+  std::string complaint_;  // the last one said, if it still holds
   int stops_seen_ = 0;
   Clock::time_point next_look_{};
   Clock::time_point next_beat_ = Clock::now() + kHoldBeat;
