@@ -30,9 +30,6 @@ using nlohmann::ordered_json;
 // nothing else is left to try.
 constexpr uint64_t kRepeatsBeforeRandom = 20;
 constexpr uint64_t kMostRepeats = 1000;
-constexpr const char* kSettingsAxis = "settings";
-constexpr const char* kFound = "found";
-constexpr const char* kOwn = "own";
 
 ConfigNode without_sweep(const ConfigSearch& search, std::vector<std::string> overrides) {
   overrides.emplace_back("~sweep");
@@ -59,22 +56,6 @@ uint64_t best_of(const SearchSettings& settings, const std::vector<Trial>& trial
   return ranked(settings, trials).at(0);
 }
 
-// The trials that the rung is for: the best of those that came to the one before it and did not fail there.
-std::vector<uint64_t> reaching(const SearchSettings& settings, const std::vector<Trial>& trials, uint64_t rung,
-                               uint64_t begun) {
-  std::vector<uint64_t> numbers;
-  for (uint64_t i = 0; i < trials.size(); ++i) {
-    if (rung == 0 || (trials[i].results.size() >= rung && trials[i].results[rung - 1].figure)) numbers.push_back(i);
-  }
-  if (rung == 0) return numbers;
-  std::stable_sort(numbers.begin(), numbers.end(), [&](uint64_t a, uint64_t b) {
-    return settings.cost(*trials[a].results[rung - 1].figure) < settings.cost(*trials[b].results[rung - 1].figure);
-  });
-  numbers.resize(std::min<size_t>(numbers.size(), settings.reach(rung, begun)));
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
-}
-
 // The mean over the seeds; nothing where one of them has not ended.
 std::optional<TrialResult> result_of(const std::vector<PointStanding>& standings, const std::string& metric) {
   TrialResult result{0.0, 0};
@@ -90,24 +71,6 @@ std::optional<TrialResult> result_of(const std::vector<PointStanding>& standings
     }
   }
   return result;
-}
-
-ordered_json default_claim(const SearchSettings& settings) {
-  const char* expect = settings.wants_higher ? "higher" : "lower";
-  return {{"says", fmt::format("The settings that the search found end with {} {} than the experiment's own", expect,
-                               settings.metric == "bits" ? "held-out bits" : settings.metric)},
-          {"metric", settings.metric},
-          {"compare", {{"axis", kSettingsAxis}, {"value", kFound}, {"with", kOwn}}},
-          {"expect", expect}};
-}
-
-// "model.width=32 fitness=sign".
-std::string overrides_of(const std::vector<SearchParam>& params, const Trial& trial) {
-  std::string text;
-  for (const AxisValue& value : point_at(params, trial.unit)) {
-    text.append(text.empty() ? "" : " ").append(value.overrides[0]);
-  }
-  return text;
 }
 
 uint64_t first_of(const SearchRound& round) {
@@ -143,7 +106,7 @@ Search::Search(const ConfigSearch& search, std::vector<std::string> overrides, F
   if (section.find("budget") != nullptr) frame_.grid.budget = read_budget(base_);
   if (section.find("limits") != nullptr) frame_.grid.limits = read_limits(base_);
   const ConfigNode* claims = section.find("claims");
-  claims_ = claims == nullptr ? ordered_json::array({default_claim(settings_)})
+  claims_ = claims == nullptr ? ordered_json::array({settings_.default_claim()})
                               : read_claims(*claims, {{{kSettingsAxis, kFound}}, {{kSettingsAxis, kOwn}}});
   const ConfigNode base = without_sweep(search, overrides_);
   own_hash_ = run_hash(base);
@@ -201,7 +164,7 @@ std::optional<SearchRound> Search::next_round(bool retry_failed) const {
     return round;
   }
   for (uint64_t rung = 1; rung < settings_.rungs(begun); ++rung) {
-    if (reaching(settings_, trials, rung, begun).empty()) throw all_failed(settings_.end_text(rung - 1, begun));
+    if (settings_.reaching(trials, rung, begun).empty()) throw all_failed(settings_.end_text(rung - 1, begun));
     open = open_at(trials, rung, begun);
     if (!open.empty()) return round_of(trials, open, rung, begun);
   }
@@ -222,7 +185,7 @@ std::optional<SearchRound> Search::next_round(bool retry_failed) const {
 
 // Trials that reach the rung and have no result there.
 std::vector<uint64_t> Search::open_at(const std::vector<Trial>& trials, uint64_t rung, uint64_t begun) const {
-  std::vector<uint64_t> open = reaching(settings_, trials, rung, begun);
+  std::vector<uint64_t> open = settings_.reaching(trials, rung, begun);
   std::erase_if(open, [&](uint64_t trial) { return trials[trial].results.size() != rung; });
   return open;
 }
@@ -242,7 +205,7 @@ std::vector<Trial> Search::draw(const std::vector<Trial>& trials) const {
     end = std::min(end, known < settings_.startup ? settings_.startup : known + settings_.batch);
   }
   std::set<std::string> seen;
-  const auto is_new = [&](const Trial& trial) { return seen.insert(overrides_of(settings_.params, trial)).second; };
+  const auto is_new = [&](const Trial& trial) { return seen.insert(text_at(settings_.params, trial.unit)).second; };
   std::vector<Observed> observed;
   for (const Trial& trial : trials) {
     is_new(trial);
@@ -393,7 +356,7 @@ void Search::forget_failures() const {
 void Search::drop_checkpoints(const std::vector<Trial>& trials) const {
   for (uint64_t rung = 0; rung + 1 < settings_.rungs(settings_.trials); ++rung) {
     std::vector<uint64_t> out;
-    const std::vector<uint64_t> best = reaching(settings_, trials, rung + 1, settings_.trials);
+    const std::vector<uint64_t> best = settings_.reaching(trials, rung + 1, settings_.trials);
     for (uint64_t trial = 0; trial < trials.size(); ++trial) {
       const std::vector<TrialResult>& results = trials[trial].results;
       const bool is_out = std::find(best.begin(), best.end(), trial) == best.end();
@@ -416,7 +379,7 @@ std::vector<Search::Row> Search::table() const {
   for (const uint64_t number : ranked(settings_, trials)) {
     const Trial& trial = trials[number];
     if (trial.results.empty()) continue;
-    rows.push_back({number, overrides_of(settings_.params, trial), trial.results.back(), trial.results.size() - 1});
+    rows.push_back({number, text_at(settings_.params, trial.unit), trial.results.back(), trial.results.size() - 1});
   }
   return rows;
 }

@@ -119,6 +119,29 @@ std::string SearchSettings::end_text(uint64_t rung, uint64_t begun) const {
   return halving->seconds ? fmt::format("for {} s", number) : fmt::format("to step {}", number);
 }
 
+std::vector<uint64_t> SearchSettings::reaching(const std::vector<Trial>& drawn, uint64_t rung, uint64_t begun) const {
+  std::vector<uint64_t> numbers;
+  for (uint64_t i = 0; i < drawn.size(); ++i) {
+    if (rung == 0 || (drawn[i].results.size() >= rung && drawn[i].results[rung - 1].figure)) numbers.push_back(i);
+  }
+  if (rung == 0) return numbers;
+  std::stable_sort(numbers.begin(), numbers.end(), [&](uint64_t a, uint64_t b) {
+    return cost(*drawn[a].results[rung - 1].figure) < cost(*drawn[b].results[rung - 1].figure);
+  });
+  numbers.resize(std::min<size_t>(numbers.size(), reach(rung, begun)));
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+nlohmann::ordered_json SearchSettings::default_claim() const {
+  const char* expect = wants_higher ? "higher" : "lower";
+  return {{"says", fmt::format("The settings that the search found end with {} {} than the experiment's own", expect,
+                               metric == "bits" ? "held-out bits" : metric)},
+          {"metric", metric},
+          {"compare", {{"axis", kSettingsAxis}, {"value", kFound}, {"with", kOwn}}},
+          {"expect", expect}};
+}
+
 bool is_search(const ConfigNode& config) {
   const ConfigNode* section = config.find("sweep");
   return section != nullptr && section->kind() == ConfigNode::Kind::kMap && section->find("search") != nullptr;

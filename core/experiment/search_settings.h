@@ -31,9 +31,15 @@
 #include <vector>
 
 #include "experiment/sampler.h"
+#include "experiment/search_log.h"
 #include "experiment/space.h"
 
 namespace eggroll {
+
+// The axis of a confirmation, and its values: the settings that were found and the experiment's own.
+inline constexpr const char* kSettingsAxis = "settings";
+inline constexpr const char* kFound = "found";
+inline constexpr const char* kOwn = "own";
 
 // Successive halving (Jamieson and Talwalkar, 2016): rung r ends after from * by^r, and 1 / by of its trials go on.
 struct Halving {
@@ -53,7 +59,7 @@ struct SearchSettings {
   bool wants_higher = false;
   std::optional<Halving> halving;
   uint64_t steps = 0;             // of a whole run
-  std::optional<double> seconds;  // that a whole run may take
+  std::optional<double> seconds;  // the most that a whole run may take
   std::vector<uint64_t> seeds;    // of each trial
   std::vector<uint64_t> confirm;  // seeds; none: the best settings are not confirmed
   nlohmann::ordered_json text;    // what decides the trials and their figures, for the log
@@ -64,10 +70,14 @@ struct SearchSettings {
   uint64_t rungs(uint64_t begun) const;
   // How many of the trials reach the rung; at least 1.
   uint64_t reach(uint64_t rung, uint64_t begun) const;
+  // Which trials the rung is for: the best of those that came to the one before it and did not fail there.
+  std::vector<uint64_t> reaching(const std::vector<Trial>& drawn, uint64_t rung, uint64_t begun) const;
   // The override that ends a run at the rung; none at the last, where the run comes to its own end.
   std::vector<std::string> end_of(uint64_t rung, uint64_t begun) const;
   // "to step 250", "for 20 s", "to the end".
   std::string end_text(uint64_t rung, uint64_t begun) const;
+  // The claim that the confirmation judges where the experiment states none.
+  nlohmann::ordered_json default_claim() const;
 };
 
 bool is_search(const ConfigNode& config);

@@ -1,6 +1,7 @@
 #include "experiment/space.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -126,6 +127,12 @@ GridPoint point_at(const std::vector<SearchParam>& params, const std::vector<dou
   GridPoint point;
   for (size_t i = 0; i < params.size(); ++i) point.push_back({params[i].key, {params[i].at(unit[i])}});
   return point;
+}
+
+std::string text_at(const std::vector<SearchParam>& params, const std::vector<double>& unit) {
+  std::vector<std::string> overrides;
+  for (const AxisValue& value : point_at(params, unit)) overrides.push_back(value.overrides[0]);
+  return fmt::format("{}", fmt::join(overrides, " "));
 }
 
 }  // namespace eggroll

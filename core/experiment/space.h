@@ -35,6 +35,8 @@ std::vector<SearchParam> read_params(const ConfigNode& items, const ConfigSearch
 
 // The point at these numbers, one for each param.
 GridPoint point_at(const std::vector<SearchParam>& params, const std::vector<double>& unit);
+// "model.width=32 fitness=sign".
+std::string text_at(const std::vector<SearchParam>& params, const std::vector<double>& unit);
 
 }  // namespace eggroll
 

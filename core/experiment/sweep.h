@@ -31,7 +31,7 @@ struct SweepPoint {
   std::string hash;    // identifies the point: the run's hash, with the values of axes that this leaves out
   uint64_t seed = 0;
   nlohmann::ordered_json axes;         // see axes_of()
-  std::vector<std::string> overrides;  // that make it, with the sweep's own
+  std::vector<std::string> overrides;  // the point is composed of these; the sweep's own are among them
   ConfigNode config;
   bool is_new = false;               // not in points.jsonl yet
   std::optional<TrialRecord> trial;  // of a search

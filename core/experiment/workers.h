@@ -10,8 +10,8 @@ namespace eggroll {
 
 struct Worker {
   std::string name;        // "cores 0-3", "gpu 1", "job 1"
-  std::vector<int> cores;  // that the process may use; all where empty
-  std::string gpus;        // CUDA_VISIBLE_DEVICES; as it is where empty
+  std::vector<int> cores;  // the process may use these alone; all where empty
+  std::string gpus;        // CUDA_VISIBLE_DEVICES, which stays as it is where this is empty
 };
 
 // "cores=0-3,8 gpu=0;cores=4-7 gpu=1": workers between semicolons. Throws Error, also on a core that this process may

@@ -66,7 +66,7 @@ struct ListedPoint {
   const SweepPoint* point = nullptr;
   std::string state;
   std::optional<RunRecord> record;
-  std::optional<double> seconds;  // that it needs, if a similar point is done
+  std::optional<double> seconds;  // what it needs by the pace of similar points, if one is done
 };
 
 // What `eggroll points` says of a sweep.
