@@ -36,7 +36,7 @@ void for_each_line(const std::filesystem::path& path, Visit&& visit) {
     }
     if (seal != Seal::kWhole) {
       throw Error(fmt::format("line {} of {} is damaged: {}; {}", number, path.string(),
-                              seal == Seal::kBroken ? "its crc is not that of the line" : "it has no crc",
+                              seal == Seal::kBroken ? "its checksum is not that of the line" : "it has no checksum",
                               kMetricsCure));
     }
     if (number == 1 && line.json.contains(metric::kSchema)) {

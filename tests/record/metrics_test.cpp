@@ -98,7 +98,7 @@ TEST_F(MetricsTest, ADigitThatChangedIsNamed) {
   text[text.find("\"loss\":4.0") + 7] = '5';
   write_plainly(path_, text);
   const std::string expected = "line 2 of " + path_.string() +
-                               " is damaged: its crc is not that of the line; restore the file from a copy or delete "
+                               " is damaged: its checksum is not that of the line; restore the file from a copy or delete "
                                "the run's folder to start over";
   EXPECT_EQ(message_of([&] { read_metrics(path_); }), expected);
   EXPECT_EQ(message_of([&] { MetricsFile(path_, 3); }), expected);
@@ -114,7 +114,7 @@ TEST_F(MetricsTest, ALineThatLostItsChecksumIsNamed) {
     write_plainly(path_, text);
     const std::string expected =
         "line " + std::to_string(line) + " of " + path_.string() +
-        " is damaged: it has no crc; restore the file from a copy or delete the run's folder to start over";
+        " is damaged: it has no checksum; restore the file from a copy or delete the run's folder to start over";
     EXPECT_EQ(message_of([&] { read_metrics(path_); }), expected);
     EXPECT_EQ(message_of([&] { MetricsFile(path_, 3); }), expected);
   };
