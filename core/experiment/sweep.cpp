@@ -71,25 +71,19 @@ struct KnownPoint {
 };
 
 std::vector<KnownPoint> known_points(const Sweep& sweep) {
+  constexpr const char* kCure = "restore it from a copy";
   std::vector<KnownPoint> known;
-  const std::string text = whole_lines(points_file(sweep));
-  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const std::string_view written = std::string_view(text).substr(begin, end - begin);
-    const ordered_json line = json_or_null(written);
-    // A point that is not recognised would be run again, in another folder.
-    const bool is_point = seal_of_line(written) == Seal::kWhole && line.is_object() && line.contains("hash") &&
-                          line["hash"].is_string() && line.contains("index") && line["index"].is_number_unsigned() &&
-                          line.contains("folder") && line["folder"].is_string() && is_plain_name(line["folder"]) &&
-                          line["index"] == known.size();
-    if (!is_point) {
-      throw Error(
-          fmt::format("{} is damaged, expected a point on each line, with its index and its checksum; restore "
-                      "it from a copy",
-                      points_file(sweep).string()));
-    }
-    known.push_back({whole(line["index"]), line["folder"].get<std::string>(), line["hash"].get<std::string>(),
-                     line.value("axes", ordered_json::object())});
-  }
+  each_sealed_line(
+      points_file(sweep), whole_lines(points_file(sweep)), kCure,
+      [&](const ordered_json& line, const std::string& name) {
+        known.push_back(read_members(name, kCure, [&] {
+          return KnownPoint{whole(line.at("index")), line.at("folder").get<std::string>(),
+                            line.at("hash").get<std::string>(), line.value("axes", ordered_json::object())};
+        }));
+        // A point that is not recognised would be run again, in another folder.
+        if (known.back().index + 1 == known.size() && is_plain_name(known.back().folder)) return;
+        throw Error(fmt::format("{} is damaged: expected point {} and its folder; {}", name, known.size() - 1, kCure));
+      });
   return known;
 }
 
