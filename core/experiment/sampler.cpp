@@ -113,7 +113,7 @@ std::vector<double> tpe_point(const std::vector<SearchParam>& params, uint64_t s
   for (size_t i = 0; i < params.size(); ++i) {
     std::vector<double> best;
     std::vector<double> others;
-    for (size_t k = 0; k < observed.size(); ++k) (k < good ? best : others).push_back(observed[k].unit[i]);
+    for (size_t k = 0; k < observed.size(); ++k) (k < good ? best : others).push_back(observed[k].coordinates[i]);
     const Density of_best(params[i], std::move(best));
     const Density of_others(params[i], std::move(others));
     double chosen = 0.0;

@@ -14,7 +14,7 @@ enum class SamplerKind { kRandom, kSobol, kTpe };
 
 // A trial whose figure at the first rung is known.
 struct Observed {
-  std::vector<double> unit;
+  std::vector<double> coordinates;
   std::optional<double> figure;  // the lower, the better; absent where the trial failed, which is worse than any
 };
 

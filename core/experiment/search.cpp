@@ -205,12 +205,14 @@ std::vector<Trial> Search::draw(const std::vector<Trial>& trials) const {
     end = std::min(end, known < settings_.startup ? settings_.startup : known + settings_.batch);
   }
   std::set<std::string> seen;
-  const auto is_new = [&](const Trial& trial) { return seen.insert(text_at(settings_.params, trial.unit)).second; };
+  const auto is_new = [&](const Trial& trial) {
+    return seen.insert(text_at(settings_.params, trial.coordinates)).second;
+  };
   std::vector<Observed> observed;
   for (const Trial& trial : trials) {
     is_new(trial);
     const std::optional<double>& figure = trial.results.at(0).figure;
-    observed.push_back({trial.unit, figure ? std::optional(settings_.cost(*figure)) : std::nullopt});
+    observed.push_back({trial.coordinates, figure ? std::optional(settings_.cost(*figure)) : std::nullopt});
   }
   std::vector<Trial> drawn;
   uint64_t next = trials.empty() ? 0 : trials.back().draw + 1;
@@ -229,7 +231,7 @@ SearchRound Search::round_of(const std::vector<Trial>& trials, const std::vector
   round.sweep.grid.seeds = settings_.seeds;
   std::vector<AskedPoint> points;
   for (const uint64_t number : numbers) {
-    GridPoint at = point_at(settings_.params, trials[number].unit);
+    GridPoint at = point_at(settings_.params, trials[number].coordinates);
     const ordered_json axes = axes_of(at);
     points.push_back({std::move(at), axes, settings_.end_of(rung, begun),
                       TrialRecord{number, rung, settings_.metric, settings_.wants_higher}});
@@ -280,7 +282,7 @@ Sweep Search::confirmation() const {
     // Its author may know the trials' figures.
     if (!holds_claim(known.claims(), claim)) claim["exploratory"] = true;
   }
-  const GridPoint found = point_at(settings_.params, known.trials()[best].unit);
+  const GridPoint found = point_at(settings_.params, known.trials()[best].coordinates);
   add_points(sweep, search_, overrides_, {confirming(kFound, found), confirming(kOwn, {})}, find_);
   return sweep;
 }
@@ -379,7 +381,8 @@ std::vector<Search::Row> Search::table() const {
   for (const uint64_t number : ranked(settings_, trials)) {
     const Trial& trial = trials[number];
     if (trial.results.empty()) continue;
-    rows.push_back({number, text_at(settings_.params, trial.unit), trial.results.back(), trial.results.size() - 1});
+    rows.push_back(
+        {number, text_at(settings_.params, trial.coordinates), trial.results.back(), trial.results.size() - 1});
   }
   return rows;
 }
@@ -387,7 +390,8 @@ std::vector<Search::Row> Search::table() const {
 bool Search::found_own() const {
   const SearchLog known = log();
   std::vector<std::string> overrides = overrides_;
-  for (const AxisValue& value : point_at(settings_.params, known.trials()[best_of(settings_, known.trials())].unit)) {
+  for (const AxisValue& value :
+       point_at(settings_.params, known.trials()[best_of(settings_, known.trials())].coordinates)) {
     overrides.push_back(value.overrides[0]);
   }
   return run_hash(without_sweep(search_, overrides)) == own_hash_;

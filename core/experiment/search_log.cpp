@@ -69,8 +69,8 @@ void SearchLog::read_line(const ordered_json& line, const std::string& what) {
   const uint64_t number = whole(line.at("trial"));
   if (!line.contains("rung")) {
     Trial trial{whole(line.at("draw")), line.at("unit").get<std::vector<double>>(), {}};
-    bool inside = trial.unit.size() == params_ && number == trials_.size();
-    for (const double u : trial.unit) inside = inside && u >= 0.0 && u < 1.0;
+    bool inside = trial.coordinates.size() == params_ && number == trials_.size();
+    for (const double u : trial.coordinates) inside = inside && u >= 0.0 && u < 1.0;
     if (!inside) throw damaged(what, "its trial is not the next, or not within the settings' ranges");
     trials_.push_back(std::move(trial));
     return;
@@ -86,7 +86,7 @@ void SearchLog::read_line(const ordered_json& line, const std::string& what) {
 
 void SearchLog::add_trials(const std::vector<Trial>& drawn) {
   for (const Trial& trial : drawn) {
-    lines_ += sealed_line({{"trial", trials_.size()}, {"draw", trial.draw}, {"unit", trial.unit}}) + "\n";
+    lines_ += sealed_line({{"trial", trials_.size()}, {"draw", trial.draw}, {"unit", trial.coordinates}}) + "\n";
     trials_.push_back(trial);
   }
 }

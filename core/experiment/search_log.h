@@ -26,7 +26,7 @@ struct TrialResult {
 
 struct Trial {
   uint64_t draw = 0;                 // its number among all draws, of which some repeat an earlier trial
-  std::vector<double> unit;          // where it lies, in [0, 1) for each setting
+  std::vector<double> coordinates;   // where it lies, in [0, 1) for each setting
   std::vector<TrialResult> results;  // by rung
 };
 

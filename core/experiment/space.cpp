@@ -123,15 +123,15 @@ std::vector<SearchParam> read_params(const ConfigNode& items, const ConfigSearch
   return params;
 }
 
-GridPoint point_at(const std::vector<SearchParam>& params, const std::vector<double>& unit) {
+GridPoint point_at(const std::vector<SearchParam>& params, const std::vector<double>& coordinates) {
   GridPoint point;
-  for (size_t i = 0; i < params.size(); ++i) point.push_back({params[i].key, {params[i].at(unit[i])}});
+  for (size_t i = 0; i < params.size(); ++i) point.push_back({params[i].key, {params[i].at(coordinates[i])}});
   return point;
 }
 
-std::string text_at(const std::vector<SearchParam>& params, const std::vector<double>& unit) {
+std::string text_at(const std::vector<SearchParam>& params, const std::vector<double>& coordinates) {
   std::vector<std::string> overrides;
-  for (const AxisValue& value : point_at(params, unit)) overrides.push_back(value.overrides[0]);
+  for (const AxisValue& value : point_at(params, coordinates)) overrides.push_back(value.overrides[0]);
   return fmt::format("{}", fmt::join(overrides, " "));
 }
 

@@ -34,9 +34,9 @@ struct SearchParam {
 std::vector<SearchParam> read_params(const ConfigNode& items, const ConfigSearch& search, CommandLineValues& chosen);
 
 // The point at these numbers, one for each param.
-GridPoint point_at(const std::vector<SearchParam>& params, const std::vector<double>& unit);
+GridPoint point_at(const std::vector<SearchParam>& params, const std::vector<double>& coordinates);
 // "model.width=32 fitness=sign".
-std::string text_at(const std::vector<SearchParam>& params, const std::vector<double>& unit);
+std::string text_at(const std::vector<SearchParam>& params, const std::vector<double>& coordinates);
 
 }  // namespace eggroll
 
