@@ -97,9 +97,10 @@ TEST_F(MetricsTest, ADigitThatChangedIsNamed) {
   std::string text = read_file(path_);
   text[text.find("\"loss\":4.0") + 7] = '5';
   write_plainly(path_, text);
-  const std::string expected = "line 2 of " + path_.string() +
-                               " is damaged: its checksum is not that of the line; restore the file from a copy or delete "
-                               "the run's folder to start over";
+  const std::string expected =
+      "line 2 of " + path_.string() +
+      " is damaged: its checksum is not that of the line; restore the file from a copy or delete "
+      "the run's folder to start over";
   EXPECT_EQ(message_of([&] { read_metrics(path_); }), expected);
   EXPECT_EQ(message_of([&] { MetricsFile(path_, 3); }), expected);
   std::vector<ordered_json> before;
