@@ -44,8 +44,8 @@ Error not_composed(const RunFolder& folder, const std::string& reason) {
 }
 
 // The configuration of these overrides, most of them the run's. An option of the user's own needs its folder again.
-ConfigNode compose_again(const Forked& run, const Overrides& overrides, const ForkHooks& hooks) try {
-  return hooks.compose(overrides);
+ConfigNode compose_again(const Forked& run, const Overrides& overrides) try {
+  return run.compose(overrides);
 } catch (const Error& error) {
   throw not_composed(run.folder, error.what());
 }
@@ -63,14 +63,13 @@ std::string text_value(const std::string& text) {
 }
 
 // Refuses a record whose map or package reaches what belongs to the user's machine.
-void require_own_machine(const Forked& run, const ReceivedOverrides& received, const ForkHooks& hooks) {
+void require_own_machine(const Forked& run, const ReceivedOverrides& received) {
   if (received.unclear.empty()) return;
   Overrides clear = received.kept;
   std::erase_if(clear, [&](const std::string& text) {
     return std::find(received.unclear.begin(), received.unclear.end(), text) != received.unclear.end();
   });
-  if (machine_settings(compose_again(run, received.kept, hooks)) ==
-      machine_settings(compose_again(run, clear, hooks))) {
+  if (machine_settings(compose_again(run, received.kept)) == machine_settings(compose_again(run, clear))) {
     return;
   }
   throw Error(
@@ -82,8 +81,8 @@ void require_own_machine(const Forked& run, const ReceivedOverrides& received, c
 }
 
 // Throws Error where the files compose other settings than the run has.
-void require_unchanged(const Forked& run, const Overrides& overrides, const ForkHooks& hooks) {
-  ConfigNode composed = compose_again(run, overrides, hooks);
+void require_unchanged(const Forked& run, const Overrides& overrides) {
+  ConfigNode composed = compose_again(run, overrides);
   ConfigNode* init = composed.find("init");
   const ConfigNode* own = run.config.find("init");
   if (init != nullptr && own != nullptr) *init = *own;
@@ -97,7 +96,7 @@ void require_unchanged(const Forked& run, const Overrides& overrides, const Fork
 
 // What the run was composed of, its files by absolute paths, but for what it began with and for what belongs to the
 // user's machine.
-Overrides own_overrides(const Forked& run, const ForkHooks& hooks) {
+Overrides own_overrides(const Forked& run) {
   ReceivedOverrides received;
   try {
     received = sort_received(read_record(run.folder.record()).overrides);
@@ -105,10 +104,10 @@ Overrides own_overrides(const Forked& run, const ForkHooks& hooks) {
     throw not_composed(run.folder, error.what());
   }
   std::erase_if(received.kept, is_of_init);
-  require_own_machine(run, received, hooks);
+  require_own_machine(run, received);
   for (const std::string& text : received.left) {
-    hooks.say(fmt::format("the other run's '{}' is left behind, because it is of your machine; name it to keep it",
-                          one_line(text, kShown)));
+    run.say(fmt::format("the other run's '{}' is left behind, because it is of your machine; name it to keep it",
+                        one_line(text, kShown)));
   }
   Overrides overrides = std::move(received.kept);
   for (const std::string& key : kDataFiles) {
@@ -116,12 +115,12 @@ Overrides own_overrides(const Forked& run, const ForkHooks& hooks) {
     if (file == nullptr || file->kind() != ConfigNode::Kind::kText) continue;
     overrides.push_back(fmt::format("dataset.{}={}", key, text_value(file->text())));
   }
-  require_unchanged(run, overrides, hooks);
+  require_unchanged(run, overrides);
   return overrides;
 }
 
 // They may be what ended the other run, and would end its fork at once.
-void leave_stop_rules(const Forked& run, Overrides& overrides, const ForkHooks& hooks) {
+void leave_stop_rules(const Forked& run, Overrides& overrides) {
   const ConfigNode* stop = run.config.find("stop");
   if (stop == nullptr || stop->kind() != ConfigNode::Kind::kMap) return;
   std::string left;
@@ -131,18 +130,18 @@ void leave_stop_rules(const Forked& run, Overrides& overrides, const ForkHooks& 
     left += fmt::format("{}stop.{}={}", left.empty() ? "" : ", ", rule.key, to_line(rule.value));
   }
   if (left.empty()) return;
-  hooks.say(fmt::format("the other run's stop rules are left behind ({}); name them to keep them", left));
+  run.say(fmt::format("the other run's stop rules are left behind ({}); name them to keep them", left));
 }
 
 }  // namespace
 
-Overrides fork_overrides(const Forked& run, const Overrides& changes, const ForkHooks& hooks) {
+Overrides fork_overrides(const Forked& run, const Overrides& changes) {
   for (const std::string& text : changes) {
     if (!is_of_init(text)) continue;
     throw Error(fmt::format("'{}' is for eggroll run, and eggroll fork sets init itself; leave it out", text));
   }
-  Overrides overrides = own_overrides(run, hooks);
-  leave_stop_rules(run, overrides, hooks);
+  Overrides overrides = own_overrides(run);
+  leave_stop_rules(run, overrides);
   overrides.insert(overrides.end(), changes.begin(), changes.end());
   const std::string from = absolute_path(run.folder.path.string()) + "@" + split_name(run.name).checkpoint;
   overrides.push_back("init.from=" + text_value(from));

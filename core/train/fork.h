@@ -15,9 +15,6 @@ struct Forked {
   RunFolder folder;
   ConfigNode config;  // the run's own, as its folder keeps it
   std::string name;   // RUN or RUN@CHECKPOINT, as it was typed
-};
-
-struct ForkHooks {
   // Composes the user's configuration files with these overrides. Throws Error.
   std::function<ConfigNode(const std::vector<std::string>& overrides)> compose;
   // Is told what of the run is left behind.
@@ -27,8 +24,7 @@ struct ForkHooks {
 // The fork's overrides: what the run was composed of, its files by absolute paths, but for its stop rules and for what
 // belongs to the user's machine; then the changes; then init. Throws Error where the changes set init, or where the
 // files no longer compose the run's own settings.
-std::vector<std::string> fork_overrides(const Forked& run, const std::vector<std::string>& changes,
-                                        const ForkHooks& hooks);
+std::vector<std::string> fork_overrides(const Forked& run, const std::vector<std::string>& changes);
 
 }  // namespace eggroll
 

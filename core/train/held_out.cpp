@@ -39,8 +39,8 @@ void HeldOutFigures::add_end(StepRecord& step) {
   add_final(step, sample);
 }
 
-void HeldOutFigures::note(const StepRecord& step) {
-  if (step.held_out) note_newest(*step.held_out);
+void HeldOutFigures::apply(const StepRecord& step) {
+  if (step.held_out) apply_newest(*step.held_out);
   if (step.final) record_.final = step.final;
   if (!record_.average) return;
   if (step.average_held_out) record_.average->newest = step.average_held_out;
@@ -92,7 +92,7 @@ void HeldOutFigures::add_final(StepRecord& step, const std::optional<Measured>& 
   if (whole.average) step.average_final = evaluation_of(*whole.average, step.step);
 }
 
-void HeldOutFigures::note_newest(const Evaluation& evaluation) {
+void HeldOutFigures::apply_newest(const Evaluation& evaluation) {
   record_.newest = evaluation;
   if (!record_.best || evaluation.bits_per_unit < record_.best->bits_per_unit) {
     record_.best = evaluation;

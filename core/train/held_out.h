@@ -44,7 +44,7 @@ class HeldOutFigures {
   void add_final(StepRecord& step) { add_final(step, std::nullopt); }
 
   // Keeps the step's evaluations in the run's record.
-  void note(const StepRecord& step);
+  void apply(const StepRecord& step);
   // Throws Error if the record of an earlier process's step differs from the exact values in checkpoint and journal.
   void require_agreement(const StepRecord& step) const;
   // The Error for a step whose line and checkpoint differ in `what`.
@@ -60,7 +60,7 @@ class HeldOutFigures {
   Evaluation evaluation_of(const HeldOutSums& held_out, uint64_t step) const;
   void add_sample(StepRecord& step, const Measured& sample);
   void add_final(StepRecord& step, const std::optional<Measured>& sample);
-  void note_newest(const Evaluation& evaluation);
+  void apply_newest(const Evaluation& evaluation);
 
   const Setup& setup_;
   BackendSession& session_;

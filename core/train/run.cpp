@@ -96,10 +96,6 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
   return result;
 }
 
-}  // namespace
-
-namespace {
-
 // Those that apply: older records have fewer.
 nlohmann::ordered_json stop_rules(nlohmann::ordered_json stop) {
   for (auto rule = stop.begin(); rule != stop.end();) rule = rule->is_null() ? stop.erase(rule) : std::next(rule);

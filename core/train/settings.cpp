@@ -17,47 +17,6 @@ const std::vector<std::string> kOptimizerHostKeys = {"name", "average"};
 
 namespace {
 
-TrainSettings read_train(Settings& s) {
-  const HostSection host(s, "train");
-  TrainSettings train{};
-  train.steps = host.whole<uint64_t>("steps");
-  train.population = host.whole<uint32_t>("population");
-  train.members_per_stream = host.whole<uint32_t>("members_per_stream");
-  train.tokens = host.whole<uint32_t>("tokens");
-  s.finish();
-  if (train.population % 2 != 0) {
-    throw setting_error("population",
-                        fmt::format("population is {}, expected an even number, because two members are a pair; "
-                                    "use {}",
-                                    train.population, train.population + 1));
-  }
-  if (train.members_per_stream % 2 != 0) {
-    throw setting_error("members_per_stream",
-                        fmt::format("members_per_stream is {}, expected an even number, because two members are a pair "
-                                    "that reads one stream; use {}",
-                                    train.members_per_stream, train.members_per_stream + 1));
-  }
-  if (train.population % train.members_per_stream != 0) {
-    throw setting_error(
-        "members_per_stream",
-        fmt::format("members_per_stream is {}, expected a divisor of the population {}; change one of them",
-                    train.members_per_stream, train.population));
-  }
-  return train;
-}
-
-EvalSettings read_eval(Settings& s, const ConfigNode* hook) {
-  const HostSection host(s, "eval");
-  EvalSettings eval{};
-  eval.every = host.whole<uint64_t>("every");
-  eval.tokens = host.whole<uint64_t>("tokens");
-  eval.streams = host.whole<uint32_t>("streams");
-  eval.warmup = host.whole<uint32_t>("warmup");
-  eval.hook = read_hook(s, hook);
-  s.finish();
-  return eval;
-}
-
 SiteSettings read_site(Settings& s, const std::string& key) {
   SiteSettings site{};
   site.value = s.text(key + "value");
@@ -71,39 +30,6 @@ SiteSettings read_site(Settings& s, const std::string& key) {
   site.horizon = s.has(key + "horizon") ? static_cast<uint32_t>(s.integer(key + "horizon", 0, 1 << 16)) : 0;
   if (s.has(key + "shift")) site.shift = s.int32(key + "shift", 0, 30);
   return site;
-}
-
-CheckpointSettings read_checkpoint(Settings& s) {
-  const HostSection host(s, "checkpoint");
-  CheckpointSettings checkpoint{host.whole<uint64_t>("every"), host.whole<uint32_t>("keep"), std::nullopt};
-  if (!host.is_none("best")) checkpoint.best = s.boolean("best");
-  s.finish();
-  return checkpoint;
-}
-
-MonitorSettings read_monitor(Settings& s) {
-  const MonitorSettings monitor{HostSection(s, "monitor").whole<uint64_t>("every")};
-  s.finish();
-  return monitor;
-}
-
-ProcessesSettings read_processes(Settings& s) {
-  s.text("name");  // read by choose_processes
-  ProcessesSettings processes{};
-  const int32_t update = s.choice("update", {"auto", "rebuilt", "sharded"});
-  if (update > 0) processes.update = update == 1 ? UpdateMethod::kRebuilt : UpdateMethod::kSharded;
-  processes.checksum_every = HostSection(s, "processes").whole<uint64_t>("checksum_every");
-  s.finish();
-  return processes;
-}
-
-StopSettings read_stop(Settings& s) {
-  const HostSection host(s, "stop");
-  const StopSettings stop{host.real_or_none("seconds"), host.whole_or_none<uint64_t>("steps"),
-                          host.whole_or_none<uint64_t>("tokens"), host.real_or_none("bits"),
-                          host.whole_or_none<uint64_t>("patience")};
-  s.finish();
-  return stop;
 }
 
 BeginSettings read_begin(Settings& s) {
@@ -157,22 +83,91 @@ std::optional<BeginSettings> begin_settings_of(const ConfigNode& config) {
   return std::nullopt;
 }
 
-TrainSettings train_settings_of(const ConfigNode& config) { return read_section(config, "train", read_train); }
+TrainSettings train_settings_of(const ConfigNode& config) {
+  return read_section(config, "train", [](Settings& s) {
+    const HostSection host(s, "train");
+    TrainSettings train{};
+    train.steps = host.whole<uint64_t>("steps");
+    train.population = host.whole<uint32_t>("population");
+    train.members_per_stream = host.whole<uint32_t>("members_per_stream");
+    train.tokens = host.whole<uint32_t>("tokens");
+    s.finish();
+    if (train.population % 2 != 0) {
+      throw setting_error("population",
+                          fmt::format("population is {}, expected an even number, because two members are a pair; "
+                                      "use {}",
+                                      train.population, train.population + 1));
+    }
+    if (train.members_per_stream % 2 != 0) {
+      throw setting_error(
+          "members_per_stream",
+          fmt::format("members_per_stream is {}, expected an even number, because two members are a pair "
+                      "that reads one stream; use {}",
+                      train.members_per_stream, train.members_per_stream + 1));
+    }
+    if (train.population % train.members_per_stream != 0) {
+      throw setting_error(
+          "members_per_stream",
+          fmt::format("members_per_stream is {}, expected a divisor of the population {}; change one of them",
+                      train.members_per_stream, train.population));
+    }
+    return train;
+  });
+}
 
 EvalSettings eval_settings_of(const ConfigNode& config) {
-  return read_section(config, "eval", [&](Settings& s) { return read_eval(s, config.find("eval.hook")); });
+  return read_section(config, "eval", [&](Settings& s) {
+    const HostSection host(s, "eval");
+    EvalSettings eval{};
+    eval.every = host.whole<uint64_t>("every");
+    eval.tokens = host.whole<uint64_t>("tokens");
+    eval.streams = host.whole<uint32_t>("streams");
+    eval.warmup = host.whole<uint32_t>("warmup");
+    eval.hook = read_hook(s, config.find("eval.hook"));
+    s.finish();
+    return eval;
+  });
 }
 
 CheckpointSettings checkpoint_settings_of(const ConfigNode& config) {
-  return read_section(config, "checkpoint", read_checkpoint);
+  return read_section(config, "checkpoint", [](Settings& s) {
+    const HostSection host(s, "checkpoint");
+    CheckpointSettings checkpoint{host.whole<uint64_t>("every"), host.whole<uint32_t>("keep"), std::nullopt};
+    if (!host.is_none("best")) checkpoint.best = s.boolean("best");
+    s.finish();
+    return checkpoint;
+  });
 }
 
-MonitorSettings monitor_settings_of(const ConfigNode& config) { return read_section(config, "monitor", read_monitor); }
+MonitorSettings monitor_settings_of(const ConfigNode& config) {
+  return read_section(config, "monitor", [](Settings& s) {
+    const MonitorSettings monitor{HostSection(s, "monitor").whole<uint64_t>("every")};
+    s.finish();
+    return monitor;
+  });
+}
 
 ProcessesSettings processes_settings_of(const ConfigNode& config) {
-  return read_section(config, "processes", read_processes);
+  return read_section(config, "processes", [](Settings& s) {
+    s.text("name");  // read by choose_processes
+    ProcessesSettings processes{};
+    const int32_t update = s.choice("update", {"auto", "rebuilt", "sharded"});
+    if (update > 0) processes.update = update == 1 ? UpdateMethod::kRebuilt : UpdateMethod::kSharded;
+    processes.checksum_every = HostSection(s, "processes").whole<uint64_t>("checksum_every");
+    s.finish();
+    return processes;
+  });
 }
 
-StopSettings stop_settings_of(const ConfigNode& config) { return read_section(config, "stop", read_stop); }
+StopSettings stop_settings_of(const ConfigNode& config) {
+  return read_section(config, "stop", [](Settings& s) {
+    const HostSection host(s, "stop");
+    const StopSettings stop{host.real_or_none("seconds"), host.whole_or_none<uint64_t>("steps"),
+                            host.whole_or_none<uint64_t>("tokens"), host.real_or_none("bits"),
+                            host.whole_or_none<uint64_t>("patience")};
+    s.finish();
+    return stop;
+  });
+}
 
 }  // namespace eggroll

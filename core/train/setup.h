@@ -91,6 +91,9 @@ Dataset open_dataset_of(const ConfigNode& config);
 struct SetupWithoutData {
   SetupWithoutData(const ConfigNode& config, const Registry& registry);
 
+  // The step that the run begins at.
+  uint64_t first_step() const { return begin ? begin->step : 0; }
+
   Learner learner;
   EvalSettings eval;
   std::optional<BeginSettings> begin;

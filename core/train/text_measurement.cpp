@@ -19,10 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_same_data(const std::optional<DatasetRecord>& a, const std::optional<DatasetRecord>& b) {
-  return a && b && a->sha256 == b->sha256 && a->unit == b->unit && a->sizes == b->sizes;
-}
-
 // Whether a point beside this one had the figures. A record that cannot be read is none: its own run says why.
 bool take_of_another_point(const RunFolder& folder, RunRecord& record) {
   std::error_code failure;
@@ -31,14 +27,7 @@ bool take_of_another_point(const RunFolder& folder, RunRecord& record) {
     const fs::path file = RunFolder{next->path()}.record();
     if (next->path().filename() == folder.path.filename() || !is_there(file)) continue;
     try {
-      const RunRecord other = read_record(file);
-      if (!other.counting_seconds || !is_same_data(other.dataset, record.dataset)) continue;
-      record.baselines.kneser_ney = other.baselines.kneser_ney;
-      record.baselines.xz = other.baselines.xz;
-      record.baselines.ppmd = other.baselines.ppmd;
-      record.counting_seconds = other.counting_seconds;
-      record.overlap = other.overlap;
-      return true;
+      if (take_text_figures(read_record(file), record)) return true;
     } catch (const Error&) {
     }
   }
@@ -46,6 +35,19 @@ bool take_of_another_point(const RunFolder& folder, RunRecord& record) {
 }
 
 }  // namespace
+
+// Version 0.2 did not have them.
+bool take_text_figures(const RunRecord& other, RunRecord& record) {
+  const std::optional<DatasetRecord>& theirs = other.dataset;
+  const std::optional<DatasetRecord>& own = record.dataset;
+  const bool is_same_data =
+      theirs && own && theirs->sha256 == own->sha256 && theirs->unit == own->unit && theirs->sizes == own->sizes;
+  if (!other.counting_seconds || !is_same_data) return false;
+  record.baselines = other.baselines;
+  record.counting_seconds = other.counting_seconds;
+  record.overlap = other.overlap;
+  return true;
+}
 
 TextMeasurement::TextMeasurement(const Dataset& dataset, const RunFolder& folder, RunRecord& record, Warn warn)
     : record_(record), warn_(std::move(warn)) {

@@ -14,6 +14,9 @@
 
 namespace eggroll {
 
+// Takes what the other run measured of its text, if it did and both have the same data.
+bool take_text_figures(const RunRecord& other, RunRecord& record);
+
 // The measurement of one run's text, on process 0. What it refers to outlives it. The destructor ends the work.
 class TextMeasurement {
  public:

@@ -46,7 +46,7 @@ struct TrainHooks {
 // the record says failed and the Error is thrown on. Called by all processes that share the run: they read the folder,
 // process 0 alone writes it and learns of the run through the hooks; every process returns the record. began: when the
 // work on the run began, from which its wall_seconds are counted.
-RunRecord train(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
+RunRecord train(const Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
                 const TrainHooks& hooks, Processes& processes, Clock::time_point began = Clock::now());
 
 }  // namespace eggroll

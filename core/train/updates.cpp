@@ -50,23 +50,25 @@ Updates::Updates(const Setup& setup, BackendSession& session, Processes& process
 Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
                      const BatchBuffer& batch, std::span<const egg_site_sums> sites) {
   const auto began = Clock::now();
+  const auto update = [&](std::span<const uint8_t> chosen) {
+    return learner_.update(session_, step, evaluations, fitness, batch, chosen, sites);
+  };
   Update made;
   if (method_ == UpdateMethod::kRebuilt) {
-    made = learner_.update(session_, step, evaluations, fitness, batch, {}, sites);
+    made = update({});
   } else {
-    made = make_own(step, evaluations, fitness, batch, sites);
+    made = make_own(update);
     processes_.gather(mine_, sizes_, all_);
     take_others(made.changed);
   }
-  if (on_trial_) note(seconds_since(began));
+  if (on_trial_) add_time(seconds_since(began));
   return made;
 }
 
 // Leaves in mine_, for each tensor of this process, how many of its weights moved, and the move of each weight modulo
 // 256. The others add these moves to their own weights and do not copy the weights, so a process with wrong weights
 // stays wrong and is found.
-Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-                         const BatchBuffer& batch, std::span<const egg_site_sums> sites) {
+Update Updates::make_own(const std::function<Update(std::span<const uint8_t>)>& update) {
   mine_.resize(sizes_[processes_.index()]);
   uint8_t* at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
@@ -75,7 +77,7 @@ Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluati
     std::memcpy(at + sizeof(int64_t), before_.data(), before_.size());
     at += sizeof(int64_t) + before_.size();
   }
-  Update made = learner_.update(session_, step, evaluations, fitness, batch, chosen_, sites);
+  Update made = update(chosen_);
   at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (chosen_[i] == 0) continue;
@@ -121,7 +123,7 @@ void Updates::read(uint32_t param, std::vector<int8_t>& weights) {
 }
 
 // Takes the seconds of a step on trial. Tries the other method after this one, and then keeps the faster.
-void Updates::note(double seconds) {
+void Updates::add_time(double seconds) {
   seconds_.push_back(seconds);
   if (seconds_.size() < kTrialSteps) return;
   const std::vector<double> medians = processes_.gather(quantile({seconds_.begin() + 1, seconds_.end()}, 0.5));

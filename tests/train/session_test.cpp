@@ -83,18 +83,20 @@ TEST_F(UnperturbedRun, MembersSayWhatTheyWillReadNext) {
   const TrainStreams reading(setup_.dataset, streams(), setup_.learner.train.tokens);
   BackendSession opened = setup_.learner.open_session();
   Processes alone;
-  Members members(setup_, opened, alone);
+  StepPipeline pipeline(setup_, opened, setup_.learner.all_members());
+  Members members(setup_, opened, alone, pipeline);
   const uint32_t* read = nullptr;
   for (uint64_t step = 0; step + 1 < 6; ++step) {
-    members.score(step, {});
-    const std::optional<egg_evaluate> next = members.known_call(step + 1);
-    members.begin_beside_update({});
+    const Scores& scores = members.score(step, {});
+    const std::optional<egg_evaluate> next = pipeline.known_call(step + 1);
+    pipeline.begin_update(step, pipeline.batch_of_all(step), scores.fitness, std::nullopt);
+    pipeline.end_update();
     if (step == 0) {
       EXPECT_FALSE(next) << "batches are filled ahead beside the first update";
       continue;
     }
     if (read != nullptr) {
-      EXPECT_EQ(members.batch_of_all(step).inputs.data(), read) << "another batch than was said before";
+      EXPECT_EQ(pipeline.batch_of_all(step).inputs.data(), read) << "another batch than was said before";
     }
     ASSERT_TRUE(next);
     EXPECT_EQ(next->step, step + 1);

@@ -21,9 +21,9 @@ struct ForkArguments {
 
 int fork_command(const CommandLine& line, const ForkArguments& arguments) {
   const RunFolder folder = existing_run(split_name(arguments.from).run);
-  const Forked run{folder, run_config(folder), arguments.from};
   const auto composed = [&](const Overrides& overrides) { return compose(config_search(line.host), overrides); };
-  const Overrides overrides = fork_overrides(run, arguments.changes, {composed, say_line});
+  const Forked run{folder, run_config(folder), arguments.from, composed, say_line};
+  const Overrides overrides = fork_overrides(run, arguments.changes);
   require_one_value_each(config_search(line.host), overrides);
   return begin_run(composed(overrides), overrides, line.typed, arguments.show_monitor, [&](const ConfigNode& config) {
     std::vector<std::filesystem::path> allowed = arguments.plugins;
