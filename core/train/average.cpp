@@ -7,6 +7,7 @@
 
 #include "eggroll/error.h"
 #include "program/average.h"
+#include "train/session_io.h"
 
 namespace eggroll {
 namespace {
@@ -32,8 +33,7 @@ std::vector<std::vector<int8_t>> swap_in_average(BackendSession& session, const 
   for (uint32_t i = 0; i < params.size(); ++i) {
     std::vector<int8_t>& own = weights.emplace_back();
     if (params[i].perturbed == 0) continue;
-    own.resize(weight_count(params[i]));
-    session.get_weights(i, own.data());
+    read_param(session, *learner.program, i, own);
     differences.resize(own.size());
     session.get_slot(i, slot, differences.data());
     require_differences(differences, params[i], learner);

@@ -75,6 +75,33 @@ void require_states(const Learner& learner, const Checkpoint& beginning) {
 
 std::string shape_text(int32_t rows, int32_t cols) { return fmt::format("({}, {})", rows, cols); }
 
+// Calls take(number of the parameter, its tensor) for each parameter.
+template <class Take>
+void each_tensor(const Program& program, const Checkpoint& beginning, Take&& take) {
+  std::map<std::string, const WeightTensor*> tensors;
+  for (const WeightTensor& tensor : beginning.weights) tensors[tensor.name] = &tensor;
+  constexpr const char* kCure = "give this run the other's model settings";
+  const std::vector<egg_param>& params = program.params();
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    const egg_param& param = params[i];
+    const auto found = tensors.find(param.name);
+    if (found == tensors.end()) {
+      throw Error(
+          fmt::format("init.from: the other run has no tensor '{}', which this model has; {}", param.name, kCure));
+    }
+    const WeightTensor& tensor = *found->second;
+    if (tensor.rows != param.rows || tensor.cols != param.cols) {
+      throw Error(fmt::format("init.from: the tensor '{}' is {} in the other run, expected {}; {}", param.name,
+                              shape_text(tensor.rows, tensor.cols), shape_text(param.rows, param.cols), kCure));
+    }
+    take(i, tensor);
+    tensors.erase(found);
+  }
+  if (tensors.empty()) return;
+  throw Error(fmt::format("init.from: the other run has a tensor '{}', which this model lacks; {}",
+                          tensors.begin()->first, kCure));
+}
+
 }  // namespace
 
 // A folder's name may hold an @ too.
@@ -162,37 +189,6 @@ Checkpoint read_beginning(const BeginSettings& begin, const RunFolder& folder) {
   std::erase_if(beginning.evaluations, [&](const egg_evaluation& e) { return e.step >= beginning.step; });
   return beginning;
 }
-
-namespace {
-
-// Calls take(number of the parameter, its tensor) for each parameter.
-template <class Take>
-void each_tensor(const Program& program, const Checkpoint& beginning, Take&& take) {
-  std::map<std::string, const WeightTensor*> tensors;
-  for (const WeightTensor& tensor : beginning.weights) tensors[tensor.name] = &tensor;
-  constexpr const char* kCure = "give this run the other's model settings";
-  const std::vector<egg_param>& params = program.params();
-  for (uint32_t i = 0; i < params.size(); ++i) {
-    const egg_param& param = params[i];
-    const auto found = tensors.find(param.name);
-    if (found == tensors.end()) {
-      throw Error(
-          fmt::format("init.from: the other run has no tensor '{}', which this model has; {}", param.name, kCure));
-    }
-    const WeightTensor& tensor = *found->second;
-    if (tensor.rows != param.rows || tensor.cols != param.cols) {
-      throw Error(fmt::format("init.from: the tensor '{}' is {} in the other run, expected {}; {}", param.name,
-                              shape_text(tensor.rows, tensor.cols), shape_text(param.rows, param.cols), kCure));
-    }
-    take(i, tensor);
-    tensors.erase(found);
-  }
-  if (tensors.empty()) return;
-  throw Error(fmt::format("init.from: the other run has a tensor '{}', which this model lacks; {}",
-                          tensors.begin()->first, kCure));
-}
-
-}  // namespace
 
 void require_beginning(const Setup& setup, const RunFolder& folder) {
   if (!needs_beginning(folder)) return;

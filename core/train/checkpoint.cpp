@@ -24,20 +24,6 @@ constexpr const char* kDescriptionFile = "checkpoint.json";
 constexpr const char* kSampleKey = "held_out_sample";
 constexpr const char* kSample = "spread";
 
-struct IdentityFact {
-  std::string RunIdentity::*hash;
-  const char* key;
-  const char* what;
-  const char* cure;
-};
-constexpr IdentityFact kIdentity[] = {
-    {&RunIdentity::spec_hash, "spec_hash", "op set or noise", "eggroll whose commit the run's record.json names"},
-    {&RunIdentity::program_hash, "program_hash", "model program",
-     "model settings and plugin that the run's record.json names"},
-    {&RunIdentity::rule_hash, "rule_hash", "update rule",
-     "optimizer settings and plugin that the run's record.json names"},
-    {&RunIdentity::config_hash, "config_hash", "configuration", "run's own config.yaml"}};
-
 template <class T>
 std::vector<T> values_of(std::string_view bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
@@ -139,7 +125,8 @@ class Loader {
     CheckpointFacts checkpoint;
     checkpoint.step = whole(description_.at("step"));
     require_step_in_name(checkpoint.step);
-    for (const IdentityFact& fact : kIdentity) checkpoint.identity.*fact.hash = description_.at(fact.key);
+    checkpoint.identity = {description_.at("spec_hash"), description_.at("program_hash"), description_.at("rule_hash"),
+                           description_.at("config_hash")};
     checkpoint.counters = description_.at("counters");
     for (const ordered_json& evaluation : description_.at("evaluations")) {
       checkpoint.evaluations.push_back(
@@ -251,13 +238,17 @@ std::string write_checkpoint(const fs::path& folder, const CheckpointFacts& fact
   const ordered_json states = write_tensors(folder / kStatesFile, {tensors.states}, metadata);
 
   std::string weights_sha256 = weights.hex();
-  ordered_json description = {{"format", kCheckpointFormat}, {"step", facts.step}};
-  for (const IdentityFact& fact : kIdentity) description[fact.key] = facts.identity.*fact.hash;
-  description.update({{"weights_sha256", weights_sha256},
-                      {"data_sha256", facts.data_sha256},
-                      {"counters", facts.counters},
-                      {kSampleKey, kSample},
-                      {"evaluations", ordered_json::array()}});
+  ordered_json description = {{"format", kCheckpointFormat},
+                              {"step", facts.step},
+                              {"spec_hash", facts.identity.spec_hash},
+                              {"program_hash", facts.identity.program_hash},
+                              {"rule_hash", facts.identity.rule_hash},
+                              {"config_hash", facts.identity.config_hash},
+                              {"weights_sha256", weights_sha256},
+                              {"data_sha256", facts.data_sha256},
+                              {"counters", facts.counters},
+                              {kSampleKey, kSample},
+                              {"evaluations", ordered_json::array()}};
   for (const egg_evaluation& evaluation : facts.evaluations) {
     description["evaluations"].push_back(
         {{"step", evaluation.step}, {"loss_q16", evaluation.loss}, {"tokens", evaluation.tokens}});
@@ -290,15 +281,21 @@ bool is_same_checkpoint(const fs::path& folder, const fs::path& other) {
 }
 
 void require_same_run(const fs::path& folder, const RunIdentity& checkpoint, const RunIdentity& run) {
-  for (const IdentityFact& fact : kIdentity) {
-    const std::string& theirs = checkpoint.*fact.hash;
-    const std::string& ours = run.*fact.hash;
-    if (theirs == ours) continue;
-    throw Error(
-        fmt::format("checkpoint {} was made with another {} (its hash is {}, this run's {}); use the {}, or "
-                    "start over in another folder",
-                    folder.string(), fact.what, theirs, ours, fact.cure));
-  }
+  const auto require_equal = [&](const std::string& what, const std::string& theirs, const std::string& ours,
+                                 const std::string& cure) {
+    if (theirs == ours) return;
+    throw Error(fmt::format("checkpoint {} was made with another {} (its hash is {}, this run's {}); {}",
+                            folder.string(), what, theirs, ours, cure));
+  };
+  require_equal("op set or noise", checkpoint.spec_hash, run.spec_hash,
+                "use the eggroll whose commit the run's record.json names, or start over in another folder");
+  require_equal("model program", checkpoint.program_hash, run.program_hash,
+                "use the model settings and plugin that the run's record.json names, or start over in another folder");
+  require_equal(
+      "update rule", checkpoint.rule_hash, run.rule_hash,
+      "use the optimizer settings and plugin that the run's record.json names, or start over in another folder");
+  require_equal("configuration", checkpoint.config_hash, run.config_hash,
+                "use the run's own config.yaml, or start over in another folder");
 }
 
 void WeightsDigest::update(const std::string& name, int32_t rows, int32_t cols, std::string_view data) {

@@ -79,15 +79,18 @@ std::vector<fs::path> entries_of(const fs::path& folder, std::string_view prefix
   throw file_error("read", folder, e.code().value());
 }
 
+std::optional<uint64_t> number_in(std::string_view text) {
+  uint64_t number = 0;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc() && stop == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
 // Whole checkpoints by step.
 std::map<uint64_t, fs::path> checkpoints_in(const fs::path& folder) {
   std::map<uint64_t, fs::path> found;
   for (const fs::path& path : entries_of(folder, kStepPrefix)) {
-    const std::string name = path.filename().string();
-    const char* end = name.data() + name.size();
-    uint64_t step = 0;
-    const auto [stop, status] = std::from_chars(name.data() + kStepPrefix.size(), end, step);
-    if (status == std::errc() && stop == end && is_checkpoint(path)) found[step] = path;
+    const auto step = number_in(path.filename().string().substr(kStepPrefix.size()));
+    if (step && is_checkpoint(path)) found[*step] = path;
   }
   return found;
 }
@@ -239,13 +242,8 @@ fs::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, c
   if (chosen == "end") return end_checkpoint(folder, *newest);
   if (chosen == "last") return *newest;
   if (chosen == "best") return require_best(folder).folder;
-  uint64_t step = 0;
-  const char* end = chosen.data() + chosen.size();
-  const auto [stop, status] = std::from_chars(chosen.data(), end, step);
-  if (status != std::errc() || stop != end) {
-    throw Error(fmt::format("{} '{}', expected end, last, best or a number of steps; correct it", who, chosen));
-  }
-  return checkpoint_after(folder.path, step);
+  if (const auto step = number_in(chosen)) return checkpoint_after(folder.path, *step);
+  throw Error(fmt::format("{} '{}', expected end, last, best or a number of steps; correct it", who, chosen));
 }
 
 }  // namespace eggroll

@@ -48,12 +48,9 @@ std::vector<MemberShare> member_shares(const Learner& learner, uint32_t processe
 
 // Heads the bytes that a process sends, before the sums of its sites; the machines of a run have the same byte order.
 struct Members::Header {
-  int64_t loss;     // of its members
-  uint64_t tokens;  // scored, of the streams whose first member is its own
-  uint64_t units;
-  uint64_t weights;
-  double seconds;
-  uint64_t wants_end;
+  StepMessage message;
+  int64_t loss;   // of its members
+  Scored scored;  // of the streams whose first member is its own
 };
 
 Members::Members(const Setup& setup, BackendSession& session, Processes& processes, StepPipeline& pipeline)
@@ -84,9 +81,7 @@ const Scores& Members::score(uint64_t step, const StepMessage& message) {
   scores_.loss = 0;
   scores_.scored = {};
   scores_.messages.clear();
-  const Scored& scored = pipeline_.scored(step);
-  const Header own{
-      loss, scored.tokens, scored.units, message.weights, message.seconds, message.wants_end ? uint64_t{1} : 0};
+  const Header own{message, loss, pipeline_.scored(step)};
   if (processes_.alone()) {
     add(own);
     setup_.fitness.of_differences(d_, scores_.fitness, &pipeline_.threads());
@@ -110,9 +105,9 @@ int64_t Members::evaluate_own(egg_evaluate call) {
 
 void Members::add(const Header& header) {
   scores_.loss += header.loss;
-  scores_.scored.tokens += header.tokens;
-  scores_.scored.units += header.units;
-  scores_.messages.push_back({header.seconds, header.weights, header.wants_end != 0});
+  scores_.scored.tokens += header.scored.tokens;
+  scores_.scored.units += header.scored.units;
+  scores_.messages.push_back(header.message);
 }
 
 void Members::gather(const Header& header) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "system/files.h"
-#include "train/safetensors.h"
+#include "train/session_io.h"
 
 namespace eggroll {
 namespace {
@@ -24,13 +24,6 @@ uint64_t short_hash(Sha256& digest) {
   uint64_t value = 0;
   std::from_chars(text.data(), text.data() + 16, value, 16);
   return std::max<uint64_t>(value, 1);
-}
-
-std::string_view read_param(BackendSession& session, const Program& program, uint32_t param,
-                            std::vector<int8_t>& room) {
-  room.resize(weight_count(program.params()[param]));
-  session.get_weights(param, room.data());
-  return bytes_of(room);
 }
 
 // The most frequent of all processes' values; among equally frequent ones, that of the lowest process.
@@ -53,7 +46,7 @@ std::vector<size_t> processes_unlike(std::span<const uint64_t> values, uint64_t 
 uint64_t weights_checksum(BackendSession& session, const Program& program) {
   Sha256 digest;
   std::vector<int8_t> room;
-  for (uint32_t i = 0; i < program.params().size(); ++i) digest.update(read_param(session, program, i, room));
+  for (uint32_t i = 0; i < program.params().size(); ++i) digest.update(bytes_of(read_param(session, program, i, room)));
   return short_hash(digest);
 }
 
@@ -65,7 +58,7 @@ void require_equal_weights(std::span<const uint64_t> checksums, uint64_t step, B
   std::vector<int8_t> room;
   for (uint32_t i = 0; i < program.params().size(); ++i) {
     Sha256 digest;
-    digest.update(read_param(session, program, i, room));
+    digest.update(bytes_of(read_param(session, program, i, room)));
     const std::vector<uint64_t> hashes = processes.gather(short_hash(digest));
     if (!processes_unlike(hashes, most_frequent(hashes)).empty()) tensors.push_back(program.params()[i].name);
   }

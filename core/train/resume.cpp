@@ -12,7 +12,7 @@
 #include "train/kept_checkpoints.h"
 #include "train/replicas.h"
 #include "train/session_io.h"
-#include "train/training_loop.h"
+#include "train/trainer.h"
 
 namespace eggroll {
 namespace {
@@ -23,12 +23,15 @@ SessionPlan announced_plan(const Learner& learner, const MemberShare& own, const
   return plan;
 }
 
-// Reads what the run has counted by a checkpoint, which `what` names.
-void read_tokens(const Checkpoint& checkpoint, const std::string& what, RunRecord& record) {
+// Reads what the run has counted by a checkpoint, which `what` names. Returns its seconds.
+double read_counters(const Checkpoint& checkpoint, const std::string& what, RunRecord& record) {
+  double seconds = 0.0;
   read_members("the counters of " + what, kCheckpointCure, [&] {
     record.member_tokens = whole(checkpoint.counters.at("member_tokens"));
     record.unique_tokens = whole(checkpoint.counters.at("unique_tokens"));
+    seconds = checkpoint.counters.at("seconds").get<double>();
   });
+  return seconds;
 }
 
 }  // namespace
@@ -85,10 +88,7 @@ void TrainingLoop::restore(const std::filesystem::path& folder) {
   restore_session(session_, learner_, checkpoint);
   step_ = checkpoint.step;
   held_out_.take_over(checkpoint.evaluations);
-  read_tokens(checkpoint, folder.string(), record_);
-  read_members("the counters of " + folder.string(), kCheckpointCure,
-               [&] { seconds_before_ = checkpoint.counters.at("seconds").get<double>(); });
-  record_.wall_seconds = seconds_before_;
+  record_.wall_seconds = seconds_before_ = read_counters(checkpoint, folder.string(), record_);
   record_.weights_sha256 = weights_sha256(checkpoint.weights);
 }
 
@@ -102,7 +102,7 @@ void TrainingLoop::begin_from_checkpoint() {
   }
   step_ = beginning.step;
   held_out_.take_over(beginning.evaluations);
-  read_tokens(beginning, "the checkpoint to begin with", record_);
+  read_counters(beginning, "the checkpoint to begin with", record_);
 }
 
 // If members have no states, and there are no sites, whose errors are in no file, no forward pass is needed to get to
@@ -124,22 +124,18 @@ void TrainingLoop::catch_up() {
   record_.weights_sha256 = weights_sha256(read_weights(session_, *learner_.program));
 }
 
-// What process 0 writes, cut back to the step.
+// What process 0 writes, cut back to the step, and what an earlier process of this run wrote into the record.
 void TrainingLoop::open_files() {
-  carry_over_record();
+  if (is_there(folder_.record())) {
+    const RunRecord earlier = read_record(folder_.record());
+    record_.started_utc = earlier.started_utc;
+    record_.resumes = earlier.resumes + 1;
+    take_text_figures(earlier, record_);  // they took long
+  }
   remove_leftovers(folder_.path, hooks_.warn);
   pipeline_.open_files(folder_, identity_.config_hash, step_, fresh_);
   if (setup_.monitor.every > 0) open_monitor();
   record_.metrics_file = folder_.metrics().filename();
-}
-
-// What an earlier process of this run wrote down.
-void TrainingLoop::carry_over_record() {
-  if (!is_there(folder_.record())) return;
-  const RunRecord earlier = read_record(folder_.record());
-  record_.started_utc = earlier.started_utc;
-  record_.resumes = earlier.resumes + 1;
-  take_text_figures(earlier, record_);  // they took long
 }
 
 // Opens the monitor with the votes of the steps that an earlier process did.

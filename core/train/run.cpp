@@ -92,7 +92,7 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
   if (processes.is_first()) write_config(folder, config);
   if (processes.is_first() && setup.begin) keep_beginning(*setup.begin, folder);
   if (hooks.begins) hooks.begins(folder, processes);
-  result.record = train(setup, config, folder, invocation, hooks.train, processes, began);
+  result.record = TrainingLoop(setup, config, folder, invocation, hooks.train, processes, began).run();
   return result;
 }
 

@@ -57,13 +57,18 @@ struct Soundness {
 
 }  // namespace
 
+const std::vector<int8_t>& read_param(BackendSession& session, const Program& program, uint32_t param,
+                                      std::vector<int8_t>& room) {
+  room.resize(weight_count(program.params()[param]));
+  session.get_weights(param, room.data());
+  return room;
+}
+
 std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program) {
   std::vector<WeightTensor> weights;
   for (uint32_t i = 0; i < program.params().size(); ++i) {
     const egg_param& param = program.params()[i];
-    WeightTensor tensor{param.name, param.rows, param.cols, std::vector<int8_t>(weight_count(param))};
-    session.get_weights(i, tensor.data.data());
-    weights.push_back(std::move(tensor));
+    read_param(session, program, i, weights.emplace_back(WeightTensor{param.name, param.rows, param.cols, {}}).data);
   }
   return weights;
 }

@@ -11,6 +11,9 @@
 
 namespace eggroll {
 
+// The weights of one parameter, which are left in the room.
+const std::vector<int8_t>& read_param(BackendSession& session, const Program& program, uint32_t param,
+                                      std::vector<int8_t>& room);
 std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program);
 
 // A session's tensors as a checkpoint saves them. Reading one throws Error, naming the plugin at fault and the

@@ -59,6 +59,16 @@ std::string read_name(Settings& s) {
   return name;
 }
 
+void require_use_of_warmup(const Setup& setup) {
+  if (setup.eval.warmup == 0) return;
+  const bool rows = setup.dataset.valid_row > 0;
+  if (!rows && setup.learner.program->state_bytes() > 0) return;
+  throw setting_error("eval.warmup",
+                      fmt::format("eval.warmup is {}, but {}, expected 0; set eval.warmup=0", setup.eval.warmup,
+                                  rows ? "each row of this dataset begins with a zero state"
+                                       : "this model has no state that tokens before could fill"));
+}
+
 }  // namespace
 
 Learner::Learner(const ConfigNode& config, const Registry& registry) {
@@ -234,20 +244,6 @@ SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& reg
               fmt::format("train.steps is {}, and the run goes on from step {}, expected more; set train.steps",
                           learner.train.steps, begin->step));
 }
-
-namespace {
-
-void require_use_of_warmup(const Setup& setup) {
-  if (setup.eval.warmup == 0) return;
-  const bool rows = setup.dataset.valid_row > 0;
-  if (!rows && setup.learner.program->state_bytes() > 0) return;
-  throw setting_error("eval.warmup",
-                      fmt::format("eval.warmup is {}, but {}, expected 0; set eval.warmup=0", setup.eval.warmup,
-                                  rows ? "each row of this dataset begins with a zero state"
-                                       : "this model has no state that tokens before could fill"));
-}
-
-}  // namespace
 
 Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open)
     : SetupWithoutData(config, registry),

@@ -28,6 +28,8 @@ StepPipeline::StepPipeline(const Setup& setup, BackendSession& session, const Me
       given_(threads_given(Threads::number(setup.learner.threads) + 1).count),
       threads_(static_cast<int>(std::max(1U, given_ - 1))),
       voted_weights_(setup.learner),
+      is_one_call_(own.first % setup.learner.train.members_per_stream == 0 &&
+                   own.count % setup.learner.train.members_per_stream == 0),
       writes_beside_update_(is_long(setup.learner)) {
   if (given_ <= Threads::number(setup.learner.threads)) return;
   try {
@@ -43,28 +45,19 @@ egg_evaluate StepPipeline::call(uint64_t step) {
     fill(step);
     filling_end_ = filled_end_ = step + 1;
   }
-  egg_evaluate call = call_of(made(step));
-  next_ = known_call(step + 1);
-  if (next_) call.next = &*next_;
+  egg_evaluate call = call_of(step);
+  if (is_one_call_ && step + 1 < filled_end_ && made(step + 1).step == step + 1) {
+    next_ = call_of(step + 1);
+    call.next = &next_;
+  }
   return call;
 }
 
-std::optional<egg_evaluate> StepPipeline::known_call(uint64_t step) const {
-  if (step >= filled_end_ || made(step).step != step || !evaluates_whole_streams()) return std::nullopt;
-  return call_of(made(step));
-}
-
-egg_evaluate StepPipeline::call_of(const Batch& batch) const {
+egg_evaluate StepPipeline::call_of(uint64_t step) const {
   const uint32_t each = setup_.learner.train.members_per_stream;
   const uint32_t first = own_.first / each * each;  // of the first stream's members
   const uint32_t count = own_.first + own_.count - first;
-  return {sizeof(egg_evaluate), each, batch.step, first, count, batch.buffer.view(), nullptr, nullptr};
-}
-
-// Whether own members are all that read their streams, so that one call evaluates them.
-bool StepPipeline::evaluates_whole_streams() const {
-  const uint32_t each = setup_.learner.train.members_per_stream;
-  return own_.first % each == 0 && own_.count % each == 0;
+  return {sizeof(egg_evaluate), each, step, first, count, made(step).buffer.view(), nullptr, nullptr};
 }
 
 void StepPipeline::fill(uint64_t step) {
@@ -139,7 +132,7 @@ void StepPipeline::begin_update(uint64_t step, const BatchBuffer& batch, const s
     const auto write = std::make_shared<std::packaged_task<void()>>([this, append] {
       write_line();
       append();
-      if (evaluates_whole_streams()) session_.expect_losses(own_.count, &threads_);
+      if (is_one_call_) session_.expect_losses(own_.count, &threads_);
     });
     written_ = write->get_future();
     work = [write, fill_later = std::move(work)] {

@@ -1,4 +1,4 @@
-// What overlaps in a step. The loop of a run (train/training_loop.h) does one step after the other; beside it works one
+// What overlaps in a step. The loop of a run (train/trainer.h) does one step after the other; beside it works one
 // more thread, the side thread. In the order of a step s:
 //
 // 1. call(s) gives the batch of s, which the side thread has made, and tells the backend of the batch of s + 1, if that
@@ -41,10 +41,9 @@ class StepPipeline {
   // What the host runs its loops on beside a step's calls.
   Threads& threads() { return threads_; }
 
-  // The call that evaluates own members, from the first of their first stream on. Valid until the next step's.
+  // The call that evaluates own members, from the first of their first stream on; also what the next step will be
+  // given, where that is one call and its batch is there. Valid until the next step's.
   egg_evaluate call(uint64_t step);
-  // What the evaluation of a step will be given, where that is one call and its batch is there.
-  std::optional<egg_evaluate> known_call(uint64_t step) const;
   // What is scored in the batch of this step's call, in the streams whose first member is this process's.
   const Scored& scored(uint64_t step) const { return made(step).scored; }
   void end_filling();
@@ -78,10 +77,9 @@ class StepPipeline {
   };
 
   const Batch& made(uint64_t step) const { return batches_[step % batches_.size()]; }
-  egg_evaluate call_of(const Batch& batch) const;
+  egg_evaluate call_of(uint64_t step) const;
   void fill(uint64_t step);
   void write_line();
-  bool evaluates_whole_streams() const;
 
   const Setup& setup_;
   BackendSession& session_;
@@ -89,14 +87,15 @@ class StepPipeline {
   uint32_t given_;  // threads that the system gives: as many as the backend's and one more at most
   Threads threads_;
   VotedWeights voted_weights_;
+  bool is_one_call_;           // own members are all that read their streams, so that one call evaluates them
   bool writes_beside_update_;  // whether that takes longer than waking a thread
   // Batches of four steps: the one whose update is under way; the next one, which the backend may hold already; the one
   // after that, of which the next evaluation tells the backend; and one that is being filled.
   std::array<Batch, 4> batches_;
-  uint64_t filled_end_ = 0;           // steps from here on are not there, or being filled
-  uint64_t filling_end_ = 0;          // what filled_end_ becomes when the side thread has filled
-  std::optional<egg_evaluate> next_;  // that the backend was told of
-  BatchBuffer all_;                   // what all members read in a step
+  uint64_t filled_end_ = 0;   // steps from here on are not there, or being filled
+  uint64_t filling_end_ = 0;  // what filled_end_ becomes when the side thread has filled
+  egg_evaluate next_{};       // that the backend was told of
+  BatchBuffer all_;           // what all members read in a step
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;
   std::optional<StepRecord> unwritten_;    // the newest step's line where it is not in metrics.jsonl yet

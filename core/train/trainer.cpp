@@ -6,22 +6,14 @@
 #include <utility>
 
 #include "record/curve.h"
-#include "record/metrics.h"
 #include "record/sentence.h"
-#include "train/checkpoint.h"
 #include "train/hook.h"
 #include "train/kept_checkpoints.h"
 #include "train/replicas.h"
 #include "train/sample.h"
 #include "train/session_io.h"
-#include "train/training_loop.h"
 
 namespace eggroll {
-
-RunRecord train(const Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-                const TrainHooks& hooks, Processes& processes, Clock::time_point began) {
-  return TrainingLoop(setup, config, folder, invocation, hooks, processes, began).run();
-}
 
 RunRecord TrainingLoop::run() {
   resume();
@@ -113,13 +105,6 @@ void TrainingLoop::make_up_for_hook() {
   if (step.hook) pipeline_.add_to_line(folder_, step_, *step.hook);
 }
 
-// A fork evaluates its first step in any case. Schedules follow that only where a run that did not stop would have.
-void TrainingLoop::measure_first() {
-  StepRecord step = begin_step_record();
-  held_out_.add_to_curve(step, false, step_ % setup_.eval.every == 0);
-  put(std::move(step));
-}
-
 void TrainingLoop::put_record() {
   if (!processes_.is_first()) return;
   if (record_.processes) record_.processes->update = updates_.record();
@@ -128,7 +113,10 @@ void TrainingLoop::put_record() {
 
 void TrainingLoop::loop() {
   if (fresh_) {
-    measure_first();
+    // A fork evaluates its first step in any case. Schedules follow that only where a run that did not stop would have.
+    StepRecord step = begin_step_record();
+    held_out_.add_to_curve(step, false, step_ % setup_.eval.every == 0);
+    put(std::move(step));
     if (keeps_best() && step_ < learner_.train.steps) save();  // the best so far
   } else {
     make_up_for_hook();
@@ -241,16 +229,12 @@ void TrainingLoop::one_step() {
   const bool last = step_ == learner_.train.steps;
   if (last || step_ % setup_.eval.every == 0) held_out_.add_to_curve(step, last);
   if (monitor_ && (last || step_ % setup_.monitor.every == 0)) {
-    step.monitor = monitor_->look(session_, step_, made.changed, cost_of_noise(step));
+    const std::optional<Evaluation>& held_out = step.held_out ? step.held_out : record_.newest;
+    std::optional<double> cost_of_noise;  // what the step's members lost beyond that evaluation
+    if (held_out) cost_of_noise = step.figures->bits_per_unit - held_out->bits_per_unit;
+    step.monitor = monitor_->look(session_, step_, made.changed, cost_of_noise);
   }
   put(std::move(step));
-}
-
-// What the step's members lost beyond the newest held-out evaluation.
-std::optional<double> TrainingLoop::cost_of_noise(const StepRecord& step) const {
-  const std::optional<Evaluation>& held_out = step.held_out ? step.held_out : record_.newest;
-  if (!held_out) return std::nullopt;
-  return step.figures->bits_per_unit - held_out->bits_per_unit;
 }
 
 StepFigures TrainingLoop::figures_of(const Scores& scores, const Update& made, uint64_t voted) const {

@@ -1,5 +1,5 @@
 // The step loop: data, losses, fitness, votes, records. Whole, interrupted or resumed, a configuration leads to the
-// same weights.
+// same weights. train/step_pipeline.h says what overlaps in a step.
 #ifndef EGGROLL_TRAIN_TRAINER_H
 #define EGGROLL_TRAIN_TRAINER_H
 
@@ -8,15 +8,21 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "monitor/monitor.h"
 #include "processes/processes.h"
 #include "record/record.h"
+#include "train/checkpoint.h"
 #include "train/clock.h"
+#include "train/held_out.h"
+#include "train/members.h"
 #include "train/new_record.h"
 #include "train/run_folder.h"
 #include "train/setup.h"
+#include "train/step_pipeline.h"
 #include "train/step_record.h"
+#include "train/text_measurement.h"
+#include "train/updates.h"
 
 namespace eggroll {
 
@@ -41,13 +47,85 @@ struct TrainHooks {
   const std::atomic<bool>* stop = nullptr;
 };
 
-// Runs or goes on with the run in the folder, which must exist and be locked by the caller. A folder with checkpoints
-// is resumed from the newest. Writes the record at the start, at each checkpoint and at the end; where a step fails,
-// the record says failed and the Error is thrown on. Called by all processes that share the run: they read the folder,
-// process 0 alone writes it and learns of the run through the hooks; every process returns the record. began: when the
-// work on the run began, from which its wall_seconds are counted.
-RunRecord train(const Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-                const TrainHooks& hooks, Processes& processes, Clock::time_point began = Clock::now());
+// Runs or goes on with the run in the folder, which must exist and be locked by the caller. Called by all processes
+// that share the run: they read the folder, process 0 alone writes it and learns of the run through the hooks.
+class TrainingLoop {
+ public:
+  // Opens the session; nothing of the run's folder is read. What it is given outlives it. began: when the work on the
+  // run began, from which its wall_seconds are counted.
+  TrainingLoop(const Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
+               const TrainHooks& hooks, Processes& processes, Clock::time_point began = Clock::now());
+
+  // A folder with checkpoints is resumed from the newest. Writes the record at the start, at each checkpoint and at the
+  // end; where a step fails, the record says failed and the Error is thrown on. Every process returns the record.
+  RunRecord run();
+
+ private:
+  // How a process gets to its first step: train/resume.cpp. Goes on from the newest checkpoint and what the journal
+  // knows beyond it, or begins. Throws Error where the folder's files are damaged or another run's, or where processes
+  // see different ones.
+  void resume();
+  void restore(const std::filesystem::path& folder);
+  void begin_from_checkpoint();
+  void catch_up();
+  void open_monitor();
+  void open_files();
+  void apply_metrics();
+
+  // The steps: train/trainer.cpp.
+  void loop();
+  const Scores& score();
+  void one_step();
+  StepFigures figures_of(const Scores& scores, const Update& made, uint64_t voted) const;
+  StepRecord begin_step_record() const;
+  void put(StepRecord step);
+  void apply(const StepRecord& step);
+  std::string ask_hook_of(StepRecord& step);
+  void make_up_for_hook();
+  void report(uint64_t steps, double seconds) const;
+
+  bool keeps_best() const { return setup_.checkpoint.best.value_or(setup_.stop.patience.has_value()); }
+  bool signalled() const { return hooks_.stop != nullptr && hooks_.stop->load(); }
+  // All processes stop after the same step: the one in which they learn that one of them was signalled.
+  bool stopped() const { return processes_.alone() ? signalled() : one_was_signalled_; }
+  std::optional<std::string> stop_reason();
+  bool ends_on_best();
+  void end_on_best();
+
+  void save();
+  void finish();
+  void fail();
+  void draw_curve();
+  void write_samples();
+  void put_record();
+  void warn(const std::string& text) const;
+  double seconds() const { return seconds_before_ + seconds_since(began_); }
+
+  const Setup& setup_;
+  const Learner& learner_;
+  RunFolder folder_;
+  const TrainHooks& hooks_;
+  Processes& processes_;
+  Clock::time_point began_;
+  RunIdentity identity_;
+  MemberShare own_;
+  SessionPlan session_plan_;  // before the session, which takes the memory that the plan finds free
+  BackendSession session_;
+  StepPipeline pipeline_;
+  Members members_;
+  Updates updates_;
+  RunRecord record_;
+  HeldOutFigures held_out_;
+  std::optional<Monitor> monitor_;       // of process 0
+  std::optional<TextMeasurement> text_;  // of process 0
+  uint64_t step_ = 0;                    // steps done
+  bool fresh_ = false;                   // there was no checkpoint
+  StepRecord newest_;                    // empty before the first
+  double seconds_before_ = 0.0;          // that earlier processes of the run took
+  double seconds_ = 0.0;                 // of the run, as all processes know it
+  bool one_was_signalled_ = false;
+  bool out_of_patience_ = false;
+};
 
 }  // namespace eggroll
 

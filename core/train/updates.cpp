@@ -5,6 +5,7 @@
 
 #include "record/run_metrics.h"
 #include "train/clock.h"
+#include "train/session_io.h"
 
 namespace eggroll {
 namespace {
@@ -50,14 +51,11 @@ Updates::Updates(const Setup& setup, BackendSession& session, Processes& process
 Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
                      const BatchBuffer& batch, std::span<const egg_site_sums> sites) {
   const auto began = Clock::now();
-  const auto update = [&](std::span<const uint8_t> chosen) {
-    return learner_.update(session_, step, evaluations, fitness, batch, chosen, sites);
-  };
   Update made;
   if (method_ == UpdateMethod::kRebuilt) {
-    made = update({});
+    made = learner_.update(session_, step, evaluations, fitness, batch, {}, sites);
   } else {
-    made = make_own(update);
+    made = make_own(step, evaluations, fitness, batch, sites);
     processes_.gather(mine_, sizes_, all_);
     take_others(made.changed);
   }
@@ -68,20 +66,21 @@ Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
 // Leaves in mine_, for each tensor of this process, how many of its weights moved, and the move of each weight modulo
 // 256. The others add these moves to their own weights and do not copy the weights, so a process with wrong weights
 // stays wrong and is found.
-Update Updates::make_own(const std::function<Update(std::span<const uint8_t>)>& update) {
+Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
+                         const BatchBuffer& batch, std::span<const egg_site_sums> sites) {
   mine_.resize(sizes_[processes_.index()]);
   uint8_t* at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (chosen_[i] == 0) continue;
-    read(i, before_);
+    read_param(session_, *learner_.program, i, before_);
     std::memcpy(at + sizeof(int64_t), before_.data(), before_.size());
     at += sizeof(int64_t) + before_.size();
   }
-  Update made = update(chosen_);
+  Update made = learner_.update(session_, step, evaluations, fitness, batch, chosen_, sites);
   at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (chosen_[i] == 0) continue;
-    read(i, after_);
+    read_param(session_, *learner_.program, i, after_);
     std::memcpy(at, &made.changed[i], sizeof(int64_t));
     at += sizeof(int64_t);
     for (const int8_t weight : after_) {
@@ -106,7 +105,7 @@ void Updates::take_others(std::vector<int64_t>& changed) {
     at += sizeof(int64_t);
     const uint64_t count = weight_count(learner_.program->params()[i]);
     if (changed[i] != 0) {
-      read(i, before_);
+      read_param(session_, *learner_.program, i, before_);
       for (uint64_t k = 0; k < count; ++k) {
         const auto sum = static_cast<int8_t>(static_cast<uint8_t>(static_cast<uint8_t>(before_[k]) + at[k]));
         before_[k] = std::max<int8_t>(sum, -127);  // only a weight that was wrong comes to -128, which is none
@@ -115,11 +114,6 @@ void Updates::take_others(std::vector<int64_t>& changed) {
     }
     at += count;
   }
-}
-
-void Updates::read(uint32_t param, std::vector<int8_t>& weights) {
-  weights.resize(weight_count(learner_.program->params()[param]));
-  session_.get_weights(param, weights.data());
 }
 
 // Takes the seconds of a step on trial. Tries the other method after this one, and then keeps the faster.

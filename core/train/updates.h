@@ -6,7 +6,6 @@
 #define EGGROLL_TRAIN_UPDATES_H
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,9 +38,9 @@ class Updates {
   UpdateRecord record() const;
 
  private:
-  Update make_own(const std::function<Update(std::span<const uint8_t> chosen)>& update);
+  Update make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
+                  const BatchBuffer& batch, std::span<const egg_site_sums> sites);
   void take_others(std::vector<int64_t>& changed);
-  void read(uint32_t param, std::vector<int8_t>& weights);
   void add_time(double seconds);
 
   const Learner& learner_;

@@ -58,7 +58,10 @@ class BrokenModels : public ScratchTest, public testing::WithParamInterface<Kind
       setup.learner.program = std::make_unique<Program>(view);
     }
     Processes alone;
-    return train(setup, config, RunFolder{folder_}, Invocation{}, TrainHooks{}, alone).verdicts.value().texts;
+    return TrainingLoop(setup, config, RunFolder{folder_}, Invocation{}, TrainHooks{}, alone)
+        .run()
+        .verdicts.value()
+        .texts;
   }
 };
 

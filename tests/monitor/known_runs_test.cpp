@@ -56,7 +56,10 @@ class KnownRuns : public ScratchTest, public testing::WithParamInterface<KnownRu
     if (GetParam().is_dead) alive = kill_layer(setup);
     Processes alone;
     std::filesystem::create_directory(folder_ / "run");
-    return train(setup, config, RunFolder{folder_ / "run"}, Invocation{}, TrainHooks{}, alone).verdicts.value().texts;
+    return TrainingLoop(setup, config, RunFolder{folder_ / "run"}, Invocation{}, TrainHooks{}, alone)
+        .run()
+        .verdicts.value()
+        .texts;
   }
 
  private:

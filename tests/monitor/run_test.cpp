@@ -171,7 +171,7 @@ class MonitorOn : public BuiltBackend {
       if (progress.done.monitor) seen.push_back(to_json(*progress.done.monitor));
     };
     Processes alone;
-    train(setup, config, RunFolder{folder}, Invocation{}, hooks, alone);
+    TrainingLoop(setup, config, RunFolder{folder}, Invocation{}, hooks, alone).run();
     std::filesystem::remove_all(folder);
     return seen;
   }

@@ -11,7 +11,6 @@
 #include "record/metrics.h"
 #include "train/evaluation.h"
 #include "train/journal.h"
-#include "train/replay.h"
 #include "train/rule_session.h"
 #include "train/session_io.h"
 
@@ -39,10 +38,8 @@ TEST_F(AverageArithmetic, IsARunningMeanOfTheWeights) {
   };
   for (const std::vector<std::string>& optimizer : optimizers) {
     for (const double share : {0.5, 0.9, 0.99999}) {
-      std::vector<std::string> settings = optimizer;
-      const Learner plain = learner_with(settings);
-      settings.push_back(fmt::format("optimizer.average={}", share));
-      const Learner learner = learner_with(settings);
+      const Learner plain = learner_with(optimizer);
+      const Learner learner = learner_with(joined(optimizer, {fmt::format("optimizer.average={}", share)}));
       ASSERT_EQ(learner.average, share);
       const auto slots = static_cast<uint32_t>(plain.rule->slots().size());
       ASSERT_EQ(learner.rule->slots().size(), slots + 1U);
@@ -68,7 +65,7 @@ TEST_F(AverageArithmetic, IsARunningMeanOfTheWeights) {
           average[i] += (1.0 - kept) * (moved[i] - average[i]);
           ASSERT_NEAR(moved[i] + static_cast<double>(difference[i]), average[i], 1e-3);
         }
-        ASSERT_EQ(slot(session, slots), difference) << settings[0] << ", step " << step;
+        ASSERT_EQ(slot(session, slots), difference) << optimizer[0] << ", step " << step;
         weight = moved;
       }
     }
@@ -98,20 +95,7 @@ TEST_F(AverageArithmetic, HugeDeltasDoNotWrap) {
 class AverageRun : public SmallRunTest {
  protected:
   static ConfigNode config(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> settings = more;
-    settings.emplace_back("optimizer.average=0.8");
-    return small_config(settings);
-  }
-
-  // The average's bits at each evaluation of the sample, and of the whole held-out part.
-  static std::vector<std::optional<double>> averages_in(const std::filesystem::path& folder) {
-    std::vector<std::optional<double>> bits;
-    for (const auto& line : read_metrics(RunFolder{folder}.metrics())) {
-      for (const char* key : {"average_held_out_bits_per_unit", "average_final_bits_per_unit"}) {
-        bits.push_back(line.contains(key) ? std::optional(line.at(key).get<double>()) : std::nullopt);
-      }
-    }
-    return bits;
+    return small_config(joined(more, {"optimizer.average=0.8"}));
   }
 
   static std::vector<std::vector<int8_t>> fitness_in(const std::filesystem::path& folder) {
@@ -122,18 +106,6 @@ class AverageRun : public SmallRunTest {
   }
 
   static Checkpoint last_of(const std::filesystem::path& folder) { return load_checkpoint(*latest_checkpoint(folder)); }
-
-  static void expect_same_state(const std::filesystem::path& folder, const std::filesystem::path& whole) {
-    const Checkpoint a = last_of(folder);
-    const Checkpoint b = last_of(whole);
-    EXPECT_EQ(weights_sha256(a.weights), weights_sha256(b.weights)) << folder;
-    ASSERT_EQ(a.slots.size(), b.slots.size());
-    for (size_t i = 0; i < a.slots.size(); ++i) EXPECT_EQ(a.slots[i].bits, b.slots[i].bits) << a.slots[i].slot;
-    EXPECT_EQ(averages_in(folder), averages_in(whole)) << folder;
-    const RunRecord of_a = read_record(RunFolder{folder}.record());
-    const RunRecord of_b = read_record(RunFolder{whole}.record());
-    EXPECT_EQ(record_to_json(of_a).at("average"), record_to_json(of_b).at("average")) << folder;
-  }
 };
 
 TEST_F(AverageRun, ChangesNeitherWeightsNorTheirFigures) {
@@ -214,30 +186,6 @@ TEST_F(AverageRun, FiguresAreThoseOfTheAverage) {
   EXPECT_EQ(record_to_json(read_record(RunFolder{folder}.record())), record_to_json(record));
 }
 
-TEST_F(AverageRun, StoppedOrFailedAnywhereItGoesOnToTheSameAverage) {
-  // The second model has no states, so its journal rebuilds the steps after the checkpoint.
-  for (const std::vector<std::string>& model : std::vector<std::vector<std::string>>{
-           {"model=gru", "model.width=8"}, {"model=int8nativeformer", "model.width=8", "model.head_width=4"}}) {
-    const ConfigNode settings = config({model[0], model[1], model.back(), "checkpoint.every=3"});
-    const std::filesystem::path whole = fresh(model[0] + "whole");
-    run_in(whole, settings);
-    for (uint64_t step = 0; step < 6; ++step) {
-      const std::filesystem::path stopped = fresh(fmt::format("{}stopped{}", model[0], step));
-      run_until(stopped, settings, step);
-      const std::filesystem::path failed = fresh(fmt::format("{}failed{}", model[0], step));
-      TrainHooks hooks;
-      hooks.progress = [&](const Progress& progress) {
-        if (progress.done.step == step + 1) throw Error("the disk is full; free some space");
-      };
-      EXPECT_THROW(run_in(failed, settings, hooks), Error);
-      for (const std::filesystem::path& folder : {stopped, failed}) {
-        run_in(folder, settings);
-        expect_same_state(folder, whole);
-      }
-    }
-  }
-}
-
 TEST_F(AverageRun, AStoppedRunHasTheFiguresOfAnEnd) {
   const std::filesystem::path folder = fresh("stopped");
   const RunRecord stopped = run_in(folder, config({"stop.tokens=129", "eval.every=5"}));
@@ -247,14 +195,7 @@ TEST_F(AverageRun, AStoppedRunHasTheFiguresOfAnEnd) {
   EXPECT_EQ(stopped.average->final->tokens, 98U);
   run_in(folder, config({"eval.every=5"}));
   run_in(fresh("whole"), config({"eval.every=5"}));
-  expect_same_state(folder, folder_ / "whole");
-}
-
-TEST_F(AverageRun, ReplayRebuildsTheWeights) {
-  const std::filesystem::path folder = fresh("run");
-  const RunRecord record = run_in(folder, config());
-  const Learner learner(config(), built_plugins());
-  EXPECT_EQ(weights_sha256(replay(learner, config(), RunFolder{folder}, 0).weights), *record.weights_sha256);
+  expect_same_run(folder, folder_ / "whole");
 }
 
 // The test runs on every backend that can run here.
@@ -266,11 +207,9 @@ TEST_F(AverageRun, ThreadsAndBackendsChangeNothing) {
     size_t others = 0;
     for (const PluginFile& file : built_plugins().files()) {
       if (file.verdict != Verdict::kAccepted || file.kind != EGG_KIND_BACKEND) continue;
-      std::vector<std::string> settings = model;
-      settings.insert(settings.end(), {"backend=" + file.name, "backend.threads=3"});
       const std::filesystem::path other = fresh(masked + file.name);
-      run_in(other, config(settings));
-      expect_same_state(other, whole);
+      run_in(other, config(joined(model, {"backend=" + file.name, "backend.threads=3"})));
+      expect_same_run(other, whole);
       ++others;
     }
     EXPECT_GE(others, 1U);

@@ -6,7 +6,6 @@
 
 #include "train/identity.h"
 #include "train/journal.h"
-#include "train/replay.h"
 #include "train/run.h"
 #include "train/small_run.h"
 
@@ -39,14 +38,6 @@ class BeginningTest : public SmallRunTest {
     hooks.train.stop = &stop;
     return run(name, config, hooks);
   }
-  std::string replayed(const std::string& name, const ConfigNode& config) const {
-    return weights_sha256(replay(Learner(config, built_plugins()), config, RunFolder{folder_ / name}, 0).weights);
-  }
-  std::vector<uint64_t> steps_in(const std::string& name) const {
-    std::vector<uint64_t> steps;
-    for (const auto& line : read_metrics(RunFolder{folder_ / name}.metrics())) steps.push_back(line.at("step"));
-    return steps;
-  }
   std::string refusal(const std::vector<std::string>& overrides) {
     return message_of([&] { run(fmt::format("refused-{}", ++refused_), config_of(overrides)); });
   }
@@ -63,9 +54,9 @@ TEST_F(BeginningTest, AForkWithoutChangesEndsAtTheSameWeights) {
     EXPECT_EQ(record.member_tokens, source_.member_tokens);
     EXPECT_EQ(record.final->bits_per_unit, source_.final->bits_per_unit);
     EXPECT_NE(record.config_hash, source_.config_hash);
-    EXPECT_EQ(replayed("fork" + checkpoint, config), *source_.weights_sha256);
+    EXPECT_EQ(replayed_sha256(folder_ / ("fork" + checkpoint), config), *source_.weights_sha256);
   }
-  EXPECT_THAT(steps_in("fork@4"), ElementsAre(4, 5, 6));
+  EXPECT_THAT(steps_in(folder_ / "fork@4"), ElementsAre(4, 5, 6));
 }
 
 TEST_F(BeginningTest, AForkGoesOnUnderOtherSettingsWholeOrResumed) {
@@ -77,14 +68,14 @@ TEST_F(BeginningTest, AForkGoesOnUnderOtherSettingsWholeOrResumed) {
   const std::string whole = *run("whole", config, hooks).record.weights_sha256;
   EXPECT_THAT(warnings, Contains("the members' states begin with zeros, because they read other tokens"));
   EXPECT_THAT(warnings, Contains(HasSubstr("begins with zeros")));
-  EXPECT_THAT(steps_in("whole"), ElementsAre(4, 5, 6, 7, 8, 9));
-  EXPECT_EQ(replayed("whole", config), whole);
+  EXPECT_THAT(steps_in(folder_ / "whole"), ElementsAre(4, 5, 6, 7, 8, 9));
+  EXPECT_EQ(replayed_sha256(folder_ / "whole", config), whole);
   for (const uint64_t step : {5U, 6U, 8U}) run_until("parts", config, step);
   std::filesystem::remove_all(folder_ / "source");  // the run has its own copy
   EXPECT_EQ(*run("parts", config).record.weights_sha256, whole);
-  EXPECT_EQ(steps_in("parts"), steps_in("whole"));
-  EXPECT_EQ(replayed("parts", config), whole);
-  EXPECT_EQ(message_of([&] { replay(Learner(config, built_plugins()), config, RunFolder{folder_ / "parts"}, 3); }),
+  EXPECT_EQ(steps_in(folder_ / "parts"), steps_in(folder_ / "whole"));
+  EXPECT_EQ(replayed_sha256(folder_ / "parts", config), whole);
+  EXPECT_EQ(message_of([&] { replayed_sha256(folder_ / "parts", config, 3); }),
             "3 steps are asked for, and this run begins at step 4; replay the run that it goes on from");
 }
 
@@ -100,7 +91,7 @@ TEST_F(BeginningTest, AForkFollowsTheSameScheduleAsTheOtherRun) {
     const ConfigNode config = config_of(overrides);
     const std::string name = fmt::format("plateau-{}", step);
     EXPECT_EQ(run(name, config).record.weights_sha256, whole.weights_sha256) << "from step " << step;
-    EXPECT_EQ(replayed(name, config), *whole.weights_sha256);
+    EXPECT_EQ(replayed_sha256(folder_ / name, config), *whole.weights_sha256);
   }
 }
 
@@ -129,8 +120,8 @@ TEST_F(BeginningTest, TheFirstStepsAreDoneAgainWhereNoCheckpointWasSaved) {
   run_until("parts", config, 6);
   std::filesystem::remove_all(folder_ / "parts" / "checkpoints");
   EXPECT_EQ(*run("parts", config).record.weights_sha256, whole);
-  EXPECT_EQ(steps_in("parts"), steps_in("whole"));
-  EXPECT_EQ(replayed("parts", config), whole);
+  EXPECT_EQ(steps_in(folder_ / "parts"), steps_in(folder_ / "whole"));
+  EXPECT_EQ(replayed_sha256(folder_ / "parts", config), whole);
 }
 
 TEST_F(BeginningTest, ARunBeginsWithTheWeightsAlone) {
@@ -142,8 +133,8 @@ TEST_F(BeginningTest, ARunBeginsWithTheWeightsAlone) {
   EXPECT_EQ(weights_sha256(first.weights), weights_sha256(taken.weights));
   EXPECT_EQ(first.counters.at("member_tokens"), 0);
   const std::string whole = *run("run", config).record.weights_sha256;
-  EXPECT_EQ(steps_in("run"), (std::vector<uint64_t>{0, 1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(replayed("run", config), whole);
+  EXPECT_EQ(steps_in(folder_ / "run"), (std::vector<uint64_t>{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(replayed_sha256(folder_ / "run", config), whole);
 }
 
 TEST_F(BeginningTest, TheNewestOrTheBestCheckpointIsMeant) {
@@ -202,7 +193,7 @@ TEST_F(BeginningTest, ARunGoesOnWithoutWhatItBeganWith) {
   std::filesystem::remove_all(folder_ / "source");
   std::filesystem::remove_all(folder_ / "run" / "initial");
   EXPECT_EQ(*run("run", config).record.weights_sha256, whole);
-  EXPECT_THAT(message_of([&] { replayed("run", config); }),
+  EXPECT_THAT(message_of([&] { replayed_sha256(folder_ / "run", config); }),
               testing::AllOf(HasSubstr("initial is damaged"), HasSubstr("restore that folder from a copy")));
 }
 
@@ -230,10 +221,12 @@ TEST_F(BeginningTest, RefusesADamagedBeginning) {
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
   std::filesystem::remove(model);  // a link to the source's
   write_plainly(model, damaged);
-  EXPECT_THAT(message_of([&] { replayed("run", config); }), HasSubstr("initial is damaged: the sha256 of model"));
+  EXPECT_THAT(message_of([&] { replayed_sha256(folder_ / "run", config); }),
+              HasSubstr("initial is damaged: the sha256 of model"));
   std::filesystem::remove_all(folder.path / "initial");
   std::filesystem::copy(checkpoint_after(folder_ / "source", 2), folder.path / "initial");
-  EXPECT_THAT(message_of([&] { replayed("run", config); }), HasSubstr("initial is not what this run began with"));
+  EXPECT_THAT(message_of([&] { replayed_sha256(folder_ / "run", config); }),
+              HasSubstr("initial is not what this run began with"));
 }
 
 // The journal of a run that goes on begins at its first step.

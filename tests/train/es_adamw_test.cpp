@@ -13,9 +13,7 @@ using ::testing::Each;
 enum Slot : uint32_t { kM, kV, kCarried };
 
 std::vector<std::string> adamw(const std::vector<std::string>& more = {}) {
-  std::vector<std::string> all = {"optimizer=es_adamw", "optimizer.schedule.kind=constant"};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+  return joined({"optimizer=es_adamw", "optimizer.schedule.kind=constant"}, more);
 }
 
 class EsAdamWRule : public RuleSession {};
@@ -45,8 +43,6 @@ class EsAdamWSettings : public EsAdamWRule, public testing::WithParamInterface<A
 
 TEST_P(EsAdamWSettings, IsAdamInFloat32) {
   const Adam& adam = GetParam();
-  const Learner learner = learner_with(overrides(adam));
-  BackendSession session = session_of(*learner.rule);
   const auto rate = static_cast<float>(adam.learning_rate);
   const auto beta1 = static_cast<float>(adam.beta1);
   const auto beta2 = static_cast<float>(adam.beta2);
@@ -54,45 +50,26 @@ TEST_P(EsAdamWSettings, IsAdamInFloat32) {
   const auto rest2 = static_cast<float>(1.0 - adam.beta2);
   const auto epsilon = static_cast<float>(adam.epsilon);
   const auto decay = static_cast<float>(adam.weight_decay);
-  constexpr float kStd = 30000.5F;  // about the size of a vote
-
-  std::vector<float> m(kCount);
-  std::vector<float> v(kCount);
-  std::vector<float> carried(kCount);
-  std::vector<int8_t> weight = weights_near_bounds();
-  session.set_weights(kWeight, weight.data());
-  size_t stopped = 0;
-  size_t several = 0;
-  for (uint64_t step = 0; step < 60; ++step) {
-    // The direction holds for some steps, so that weights go far; every tenth step no pair has a fitness.
-    const bool is_empty = step % 10 == 9;
-    std::vector<int8_t> fitness = is_empty ? std::vector<int8_t>(kPairs) : fitness_;
-    const float std = is_empty ? 0.0F : kStd;
-    const std::vector<float> vote = votes(step / 20, fitness);
-    const std::vector<float> scalars = learner.optimizer->scalars(step, {});
-    const auto power = [&](double beta) { return std::pow(static_cast<long double>(beta), step + 1.0L); };
-    const float correct1 = adam.bias_correction ? static_cast<float>(1.0L / (1.0L - power(adam.beta1))) : 1.0F;
-    const float correct2 = adam.bias_correction ? static_cast<float>(1.0L / (1.0L - power(adam.beta2))) : 1.0F;
-    ASSERT_EQ(scalars, (std::vector<float>{rate, correct1, correct2})) << "step " << step;
-    update(session, step / 20, fitness, scalars, std);
-    for (size_t i = 0; i < kCount; ++i) {
-      const float g = is_empty ? 0.0F : vote[i] / std;
-      m[i] = beta1 * m[i] + rest1 * g;
-      v[i] = beta2 * v[i] + rest2 * (g * g);
-      float direction = (m[i] * correct1) / (std::sqrt(v[i] * correct2) + epsilon);
-      if (decay > 0.0F) direction = direction - decay * static_cast<float>(weight[i]);
-      const int before = weight[i];
-      stopped += move_by_hand(weight[i], carried[i], rate * direction) ? 1U : 0U;
-      several += std::abs(weight[i] - before) > 1 ? 1U : 0U;
-    }
-    ASSERT_EQ(slot(session, kM), m) << "step " << step;
-    ASSERT_EQ(slot(session, kV), v) << "step " << step;
-    ASSERT_EQ(slot(session, kCarried), carried) << "step " << step;
-    ASSERT_EQ(weights(session), weight) << "step " << step;
-  }
-  EXPECT_GT(stopped, 0U);
+  const auto scalars_of = [&](uint64_t step) {
+    const auto correction = [&](double beta) {
+      const long double power = std::pow(static_cast<long double>(beta), step + 1.0L);
+      return adam.bias_correction ? static_cast<float>(1.0L / (1.0L - power)) : 1.0F;
+    };
+    return std::vector<float>{rate, correction(adam.beta1), correction(adam.beta2)};
+  };
+  const Moves moves = follow(learner_with(overrides(adam)), 9, scalars_of,
+                             [&](auto& slots, size_t i, float g, int weight, const auto& scalars) {
+                               float& m = slots[kM][i];
+                               float& v = slots[kV][i];
+                               m = beta1 * m + rest1 * g;
+                               v = beta2 * v + rest2 * (g * g);
+                               float direction = (m * scalars[1]) / (std::sqrt(v * scalars[2]) + epsilon);
+                               if (decay > 0.0F) direction = direction - decay * static_cast<float>(weight);
+                               return rate * direction;
+                             });
+  EXPECT_GT(moves.stopped, 0U);
   if (adam.learning_rate > 2.0) {
-    EXPECT_GT(several, 0U);
+    EXPECT_GT(moves.several, 0U);
   }
 }
 

@@ -25,39 +25,16 @@ class EsSgdRule : public RuleSession {
 
 TEST_F(EsSgdRule, IsMomentumWithErrorFeedbackInFloat32) {
   for (const auto& [learning_rate, momentum] : {std::pair(0.3, 0.9), {0.05, 0.0}, {21.7, 0.5}}) {
-    const Learner learner = sgd(learning_rate, momentum);
-    BackendSession session = session_of(*learner.rule);
     const auto rate = static_cast<float>(learning_rate);
     const auto kept = static_cast<float>(momentum);
-    constexpr float kStd = 30000.5F;  // about the size of a vote
-    std::vector<float> velocity(kCount);
-    std::vector<float> carried(kCount);
-    std::vector<int8_t> weight = weights_near_bounds();
-    session.set_weights(kWeight, weight.data());
-    size_t stopped = 0;
-    size_t stayed = 0;
-    size_t several = 0;
-    for (uint64_t step = 0; step < 60; ++step) {
-      const bool is_empty = step % 10 == 9;
-      const std::vector<int8_t> fitness = is_empty ? std::vector<int8_t>(kPairs) : fitness_;
-      const float std = is_empty ? 0.0F : kStd;
-      const std::vector<float> vote = votes(step / 20, fitness);
-      const std::vector<float> scalars = learner.optimizer->scalars(step, {});
-      ASSERT_EQ(scalars, std::vector<float>{rate});
-      update(session, step / 20, fitness, scalars, std);
-      for (size_t i = 0; i < kCount; ++i) {
-        velocity[i] = kept * velocity[i] + (is_empty ? 0.0F : vote[i] / std);
-        const int before = weight[i];
-        stopped += move_by_hand(weight[i], carried[i], rate * velocity[i]) ? 1U : 0U;
-        stayed += weight[i] == before && carried[i] != 0.0F ? 1U : 0U;
-        several += std::abs(weight[i] - before) > 1 ? 1U : 0U;
-      }
-      ASSERT_EQ(slot(session, kVelocity), velocity) << "step " << step;
-      ASSERT_EQ(slot(session, kSgdCarried), carried) << "step " << step;
-      ASSERT_EQ(weights(session), weight) << "step " << step;
-    }
-    EXPECT_GT(stopped, 0U) << learning_rate;
-    EXPECT_GT(learning_rate > 1.0 ? several : stayed, 0U) << learning_rate;
+    const Moves moves = follow(
+        sgd(learning_rate, momentum), 9, [&](uint64_t) { return std::vector<float>{rate}; },
+        [&](auto& slots, size_t i, float g, int, const auto&) {
+          slots[kVelocity][i] = kept * slots[kVelocity][i] + g;
+          return rate * slots[kVelocity][i];
+        });
+    EXPECT_GT(moves.stopped, 0U) << learning_rate;
+    EXPECT_GT(learning_rate > 1.0 ? moves.several : moves.stayed, 0U) << learning_rate;
   }
 }
 

@@ -81,19 +81,7 @@ class HookTest : public TrainerTest {
   ConfigNode with_hook(const std::string& script, const std::vector<std::string>& more = {}) {
     const fs::path path = folder_ / "hook.sh";
     write_plainly(path, "HERE='" + folder_.string() + "'\n" + script);
-    std::vector<std::string> overrides = {"eval.hook=[sh, '" + path.string() + "']"};
-    overrides.insert(overrides.end(), more.begin(), more.end());
-    return small_config(overrides);
-  }
-
-  // The lines without times and seals.
-  static std::vector<std::string> lines_of(const fs::path& folder) {
-    std::vector<std::string> lines;
-    for (ordered_json line : read_metrics(RunFolder{folder}.metrics())) {
-      for (const char* time : {"forward_seconds", "update_seconds", "step_seconds"}) line.erase(time);
-      lines.push_back(line.dump());
-    }
-    return lines;
+    return small_config(joined({"eval.hook=[sh, '" + path.string() + "']"}, more));
   }
 
   static std::vector<ordered_json> hooks_of(const fs::path& folder) {

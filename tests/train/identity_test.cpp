@@ -78,20 +78,10 @@ TEST(Paths, AreTakenFromTheCurrentFolderAndFromHome) {
 class IdentityTest : public ScratchTest {
  protected:
   ConfigNode config(const fs::path& text, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> overrides = {"dataset.path=" + text.string(),
-                                          "results.dir=" + (folder_ / "results").string(),
-                                          "model.width=8",
-                                          "train.population=16",
-                                          "train.members_per_stream=4",
-                                          "train.tokens=8",
-                                          "train.steps=4",
-                                          "checkpoint.every=2",
-                                          "eval.every=2",
-                                          "eval.tokens=32",
-                                          "backend=reference",
-                                          "backend.threads=1"};
-    overrides.insert(overrides.end(), more.begin(), more.end());
-    return with_absolute_paths(repository_config(overrides));
+    return with_absolute_paths(
+        repository_config(joined(joined(kSmall, {"dataset.path=" + text.string(),
+                                                 "results.dir=" + (folder_ / "results").string(), "train.steps=4"}),
+                                 more)));
   }
   fs::path text(const std::string& name, const std::string& words) const {
     fs::create_directories((folder_ / name).parent_path());

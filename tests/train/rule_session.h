@@ -3,6 +3,7 @@
 #define EGGROLL_TESTS_TRAIN_RULE_SESSION_H
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,19 @@
 namespace eggroll::test {
 
 inline int8_t sign_of(float x) { return static_cast<int8_t>(x > 0.0F ? 1 : x < 0.0F ? -1 : 0); }
+
+// Moves a weight and the fraction that is carried with it, in plain C++: the integer part moves the weight, the rest
+// stays, and both stop at +-127. Returns whether they were stopped.
+inline bool move_by_hand(int8_t& weight, float& carried, float update) {
+  const float total = carried + update;
+  const auto units = static_cast<int32_t>(total);
+  const float rest = total - static_cast<float>(units);
+  const int32_t target = weight + units;
+  weight = static_cast<int8_t>(std::clamp(target, -127, 127));
+  const bool is_beyond = (target >= 127 && rest > 0.0F) || (target <= -127 && rest < 0.0F);
+  carried = is_beyond ? 0.0F : rest;
+  return is_beyond || target != weight;
+}
 
 class RuleSession : public testing::Test {
  protected:
@@ -82,25 +96,54 @@ class RuleSession : public testing::Test {
     return values;
   }
 
+  struct Moves {
+    size_t moved = 0;
+    size_t several = 0;  // by more than one
+    size_t stayed = 0;   // with something to carry
+    size_t stopped = 0;  // at a bound
+  };
+
+  // Takes 60 steps with the rule, the last of whose slots carries fractions, beside the same in plain float32: all
+  // slots and weights are the same bits. In a step whose last digit is `empty` no pair has a fitness. direction(slots,
+  // i, g, weight, scalars): updates the slots of the i-th weight with its vote g, in deviations, and returns what the
+  // weight is to move by.
+  template <class Scalars, class Direction>
+  Moves follow(const Learner& learner, uint64_t empty, const Scalars& scalars_of, const Direction& direction) {
+    constexpr float kStd = 30000.5F;  // about the size of a vote
+    BackendSession session = session_of(*learner.rule);
+    std::vector<std::vector<float>> slots(learner.rule->slots().size(), std::vector<float>(kCount));
+    std::vector<int8_t> weight = weights_near_bounds();
+    session.set_weights(kWeight, weight.data());
+    Moves moves;
+    for (uint64_t step = 0; step < 60 && !HasFailure(); ++step) {
+      const bool is_empty = step % 10 == empty;
+      const std::vector<int8_t> fitness = is_empty ? std::vector<int8_t>(kPairs) : fitness_;
+      const float std = is_empty ? 0.0F : kStd;
+      const std::vector<float> vote = votes(step / 20, fitness);  // the direction holds, so that weights go far
+      const std::vector<float> scalars = learner.optimizer->scalars(step, {});
+      EXPECT_EQ(scalars, scalars_of(step)) << "step " << step;
+      update(session, step / 20, fitness, scalars, std);
+      for (size_t i = 0; i < kCount; ++i) {
+        const int before = weight[i];
+        const float g = is_empty ? 0.0F : vote[i] / std;
+        float& carried = slots.back()[i];
+        moves.stopped += move_by_hand(weight[i], carried, direction(slots, i, g, before, scalars)) ? 1U : 0U;
+        moves.moved += weight[i] != before ? 1U : 0U;
+        moves.several += std::abs(weight[i] - before) > 1 ? 1U : 0U;
+        moves.stayed += weight[i] == before && carried != 0.0F ? 1U : 0U;
+      }
+      for (uint32_t s = 0; s < slots.size(); ++s) EXPECT_EQ(slot(session, s), slots[s]) << s << ", step " << step;
+      EXPECT_EQ(weights(session), weight) << "step " << step;
+    }
+    return moves;
+  }
+
   const std::vector<int8_t> fitness_ = {5, -3, 7, 1, 0, -127};
   Learner learner_;
   RawProgram raw_;
   Program program_;
   std::optional<Rule> vote_rule_;
 };
-
-// Moves a weight and the fraction that is carried with it, in plain C++: the integer part moves the weight, the rest
-// stays, and both stop at +-127. Returns whether they were stopped.
-inline bool move_by_hand(int8_t& weight, float& carried, float update) {
-  const float total = carried + update;
-  const auto units = static_cast<int32_t>(total);
-  const float rest = total - static_cast<float>(units);
-  const int32_t target = weight + units;
-  weight = static_cast<int8_t>(std::clamp(target, -127, 127));
-  const bool is_beyond = (target >= 127 && rest > 0.0F) || (target <= -127 && rest < 0.0F);
-  carried = is_beyond ? 0.0F : rest;
-  return is_beyond || target != weight;
-}
 
 }  // namespace eggroll::test
 

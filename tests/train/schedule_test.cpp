@@ -1,11 +1,9 @@
 // Every kind of schedule: its values, its bounds, and its refusals; and runs that follow one.
 #include "eggroll/schedule.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "config/settings_block.h"
-#include "train/replay.h"
 #include "train/small_run.h"
 
 namespace eggroll::test {
@@ -166,51 +164,14 @@ class PlateauRunTest : public SmallRunTest {
     }
     return rates;
   }
-
-  const ConfigNode config_ = halving();
-  const std::vector<double> rates_ = {4, 4, 2, 2, 1, 1};
 };
 
 TEST_F(PlateauRunTest, TheScheduleSeesTheEvaluationsBeforeEachStep) {
-  const RunRecord whole = run_in(fresh("whole"), config_);
-  EXPECT_EQ(learning_rates(folder_ / "whole"), rates_);
+  const RunRecord whole = run_in(fresh("whole"), halving());
+  EXPECT_EQ(learning_rates(folder_ / "whole"), (std::vector<double>{4, 4, 2, 2, 1, 1}));
   const RunRecord constant = run_in(fresh("constant"), halving("constant"));
   EXPECT_EQ(learning_rates(folder_ / "constant"), (std::vector<double>(6, 4.0)));
   EXPECT_NE(whole.weights_sha256, constant.weights_sha256);
-}
-
-TEST_F(PlateauRunTest, StoppedOrFailedAnywhereItGoesOnToTheSameWeights) {
-  const RunRecord whole = run_in(fresh("whole"), config_);
-  const std::string journal = read_file(RunFolder{folder_ / "whole"}.journal());
-  for (uint64_t step = 0; step < 6; ++step) {
-    const std::filesystem::path stopped = fresh("stopped" + std::to_string(step));
-    run_until(stopped, config_, step);
-    // A run that fails leaves its last checkpoint and a longer journal, as a killed one does.
-    const std::filesystem::path failed = fresh("failed" + std::to_string(step));
-    TrainHooks hooks;
-    hooks.progress = [&](const Progress& progress) {
-      if (progress.done.step == step + 1) throw Error("the disk is full; free some space");
-    };
-    EXPECT_THROW(run_in(failed, config_, hooks), Error);
-    for (const std::filesystem::path& folder : {stopped, failed}) {
-      EXPECT_EQ(run_in(folder, config_).weights_sha256, whole.weights_sha256) << folder;
-      EXPECT_EQ(learning_rates(folder), rates_) << folder;
-      EXPECT_EQ(read_file(RunFolder{folder}.journal()), journal) << folder;
-    }
-  }
-}
-
-TEST_F(PlateauRunTest, ReplayRebuildsEveryCheckpoint) {
-  const RunFolder run{fresh("run")};
-  run_in(run.path, config_);
-  const Learner learner(config_, built_plugins());
-  for (const uint64_t step : {2U, 4U, 6U}) {
-    const Checkpoint checkpoint = load_checkpoint(run.path / "checkpoints" / fmt::format("step-{:08}", step));
-    EXPECT_EQ(weights_sha256(replay(learner, config_, run, step).weights), weights_sha256(checkpoint.weights));
-    ASSERT_EQ(checkpoint.evaluations.size(), step / 2 + 1);
-    EXPECT_EQ(checkpoint.evaluations.back().step, step);
-    EXPECT_EQ(checkpoint.evaluations.back().tokens, 31U);
-  }
 }
 
 }  // namespace

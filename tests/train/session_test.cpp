@@ -88,7 +88,7 @@ TEST_F(UnperturbedRun, MembersSayWhatTheyWillReadNext) {
   const uint32_t* read = nullptr;
   for (uint64_t step = 0; step + 1 < 6; ++step) {
     const Scores& scores = members.score(step, {});
-    const std::optional<egg_evaluate> next = pipeline.known_call(step + 1);
+    const egg_evaluate* const next = pipeline.call(step).next;
     pipeline.begin_update(step, pipeline.batch_of_all(step), scores.fitness, std::nullopt);
     pipeline.end_update();
     if (step == 0) {
@@ -177,17 +177,6 @@ void step_of(BackendSession& session, const Setup& setup, const TrainStreams& re
   session.evaluate(egg_evaluate{sizeof(egg_evaluate), train.members_per_stream, step, 0, train.population, batch.view(),
                                 losses.data(), nullptr});
   setup.learner.update(session, step, {}, setup.fitness.of(losses), batch);
-}
-
-void expect_equal(const Checkpoint& a, const Checkpoint& b) {
-  EXPECT_EQ(weights_sha256(a.weights), weights_sha256(b.weights));
-  ASSERT_EQ(a.slots.size(), b.slots.size());
-  for (size_t i = 0; i < a.slots.size(); ++i) {
-    EXPECT_EQ(a.slots[i].param + "/" + a.slots[i].slot, b.slots[i].param + "/" + b.slots[i].slot);
-    EXPECT_EQ(a.slots[i].type, b.slots[i].type);
-    EXPECT_EQ(a.slots[i].bits, b.slots[i].bits) << a.slots[i].param;
-  }
-  EXPECT_EQ(a.states, b.states);
 }
 
 class SessionCheckpoint : public ScratchTest {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,40 +18,50 @@
 #include "support/host.h"
 #include "train/checkpoint.h"
 #include "train/kept_checkpoints.h"
+#include "train/replay.h"
 #include "train/session_io.h"
 #include "train/trainer.h"
 
 namespace eggroll::test {
 
+// One list of overrides, then another; of a key that both have, the last one counts.
+inline std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+// An eight-wide model, four streams of four members.
+inline const std::vector<std::string> kSmall = {"model.width=8",    "train.population=16", "train.members_per_stream=4",
+                                                "train.tokens=8",   "train.steps=6",       "checkpoint.every=2",
+                                                "eval.every=2",     "eval.tokens=32",      "backend=reference",
+                                                "backend.threads=1"};
+
 inline ConfigNode small_config(const std::vector<std::string>& more = {}) {
-  std::vector<std::string> overrides = {"experiment=markov",
-                                        "model.logit_tables=[]",
-                                        "model.width=8",
-                                        "dataset.tokens=999",
-                                        "dataset.valid_tokens=99",
-                                        "train.population=16",
-                                        "train.members_per_stream=4",
-                                        "train.tokens=8",
-                                        "train.steps=6",
-                                        "checkpoint.every=2",
-                                        "checkpoint.keep=100",
-                                        "eval.every=2",
-                                        "eval.tokens=32",
-                                        "optimizer.schedule.inverse_time.decay=20",
-                                        "backend=reference",
-                                        "backend.threads=1",
-                                        "fitness=zscore",
-                                        "noise.sigma_shift=3",
-                                        "noise.sigma_vector_shift=3"};
-  overrides.insert(overrides.end(), more.begin(), more.end());
-  return repository_config(overrides);
+  const std::vector<std::string> chain = {
+      "experiment=markov",       "model.logit_tables=[]",      "dataset.tokens=999",
+      "dataset.valid_tokens=99", "checkpoint.keep=100",        "fitness=zscore",
+      "noise.sigma_shift=3",     "noise.sigma_vector_shift=3", "optimizer.schedule.inverse_time.decay=20"};
+  return repository_config(joined(joined(chain, kSmall), more));
+}
+
+// A small run on a file of bytes from 0 to 10, as tokens.
+inline ConfigNode small_config_of_tokens(const std::filesystem::path& file, const std::vector<std::string>& more = {}) {
+  return repository_config(joined(
+      joined({"dataset=tokens", "dataset.dtype=uint8", "dataset.path=" + file.string(), "model.vocab=11"}, kSmall),
+      more));
+}
+inline std::string tokens_below_11(size_t count) {
+  Draws draws(7);
+  std::string tokens;
+  while (tokens.size() < count) tokens += static_cast<char>(draws.below(11));
+  return tokens;
 }
 
 // Runs, or goes on, in the folder.
 inline RunRecord run_in(const std::filesystem::path& folder, const ConfigNode& config, const TrainHooks& hooks = {}) {
   Setup setup(config, built_plugins());
   Processes alone;
-  return train(setup, config, RunFolder{folder}, Invocation{}, hooks, alone);
+  return TrainingLoop(setup, config, RunFolder{folder}, Invocation{}, hooks, alone).run();
 }
 
 // All that a checkpoint would hold of the session's tensors.
@@ -79,6 +90,46 @@ inline Checkpoint captured(BackendSession& session, const Learner& learner) {
   return checkpoint;
 }
 
+// The lines of metrics.jsonl without times and seals.
+inline std::vector<std::string> lines_of(const std::filesystem::path& folder) {
+  std::vector<std::string> lines;
+  for (nlohmann::ordered_json line : read_metrics(RunFolder{folder}.metrics())) {
+    for (const char* time : {"forward_seconds", "update_seconds", "step_seconds"}) line.erase(time);
+    lines.push_back(line.dump());
+  }
+  return lines;
+}
+
+inline void expect_equal(const Checkpoint& a, const Checkpoint& b) {
+  EXPECT_EQ(weights_sha256(a.weights), weights_sha256(b.weights));
+  ASSERT_EQ(a.slots.size(), b.slots.size());
+  for (size_t i = 0; i < a.slots.size(); ++i) {
+    EXPECT_EQ(a.slots[i].param + "/" + a.slots[i].slot, b.slots[i].param + "/" + b.slots[i].slot);
+    EXPECT_EQ(a.slots[i].type, b.slots[i].type);
+    EXPECT_EQ(a.slots[i].bits, b.slots[i].bits) << a.slots[i].param;
+  }
+  EXPECT_EQ(a.states, b.states);
+}
+
+// All that two folders say of one run: the end's checkpoint, the journal, the lines of all steps and the record.
+inline void expect_same_run(const std::filesystem::path& folder, const std::filesystem::path& other) {
+  SCOPED_TRACE(folder.string());
+  expect_equal(load_checkpoint(*latest_checkpoint(folder)), load_checkpoint(*latest_checkpoint(other)));
+  EXPECT_EQ(read_file(RunFolder{folder}.journal()), read_file(RunFolder{other}.journal()));
+  EXPECT_EQ(lines_of(folder), lines_of(other));
+  const auto record = record_to_json(read_record(RunFolder{folder}.record()));
+  const auto expected = record_to_json(read_record(RunFolder{other}.record()));
+  for (const char* key : {"status", "error", "steps", "member_tokens", "unique_tokens", "weights_sha256", "newest",
+                          "best", "final", "average", "config_hash", "stopped_because"}) {
+    EXPECT_EQ(record.value(key, nlohmann::ordered_json()), expected.value(key, nlohmann::ordered_json())) << key;
+  }
+}
+
+inline std::string replayed_sha256(const std::filesystem::path& folder, const ConfigNode& config, uint64_t steps = 0) {
+  const Learner learner(config, built_plugins());
+  return weights_sha256(replay(learner, config, RunFolder{folder}, steps).weights);
+}
+
 // Runs side by side, each in a folder of its own.
 class SmallRunTest : public ScratchTest {
  protected:
@@ -95,17 +146,33 @@ class SmallRunTest : public ScratchTest {
     hooks.stop = &stop;
     return run_in(folder, config, hooks);
   }
-};
 
-// Runs of the small configuration.
-class TrainerTest : public SmallRunTest {
- protected:
+  // Throws what fail() throws after `step` steps done. A run that fails leaves its last checkpoint and a longer
+  // journal, as a killed one does.
+  static void fail_at(
+      const std::filesystem::path& folder, const ConfigNode& config, uint64_t step,
+      const std::function<void()>& fail = [] { throw Error("the disk is full; free some space"); }) {
+    TrainHooks hooks;
+    hooks.progress = [&](const Progress& progress) {
+      if (progress.done.step == step) fail();
+    };
+    EXPECT_THROW(run_in(folder, config, hooks), std::exception);
+  }
+
   static std::vector<uint64_t> steps_in(const std::filesystem::path& folder) {
     std::vector<uint64_t> steps;
     for (const auto& line : read_metrics(RunFolder{folder}.metrics())) steps.push_back(line.at("step"));
     return steps;
   }
 
+  // Ended in any way it goes on to the same run, and its journal gives all its checkpoints again. settings: of a small
+  // run of six steps.
+  void expect_goes_on(const std::vector<std::string>& settings, bool at_every_step = false);
+};
+
+// Runs of the small configuration.
+class TrainerTest : public SmallRunTest {
+ protected:
   const ConfigNode config_ = small_config();
   const std::vector<uint64_t> all_steps_ = {0, 1, 2, 3, 4, 5, 6};
 };

@@ -1,4 +1,4 @@
-// Runs that end before their last step, by a rule or a signal, and go on.
+// Runs that a rule ends before their last step, and that go on.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -166,41 +166,6 @@ TEST_F(PatienceTest, EndsOnTheLastStepWhereTheBestIsNotKept) {
   const RunRecord late = run_in(folder, impatient());
   EXPECT_EQ(late.final->step, late.steps);
   EXPECT_EQ(late.weights_sha256, without.weights_sha256);
-}
-
-// A run that is stopped after any number of steps, even none, and run again has the same weights, counts and metrics.
-TEST_F(TrainerTest, StoppedAnywhereItGoesOnToTheSameWeights) {
-  const RunRecord whole = run_in(fresh("whole"), config_);
-  for (uint64_t step = 0; step < 6; ++step) {
-    const std::filesystem::path folder = fresh("stopped" + std::to_string(step));
-    const RunRecord stopped = run_until(folder, config_, step);
-    EXPECT_EQ(stopped.status, RunStatus::kInterrupted);
-    EXPECT_EQ(stopped.steps, step);
-    ASSERT_TRUE(stopped.weights_sha256.has_value());
-    EXPECT_TRUE(stopped.ended_utc.has_value());
-    EXPECT_EQ(load_checkpoint(*latest_checkpoint(folder)).step, step);
-
-    const RunRecord resumed = run_in(folder, config_);
-    EXPECT_EQ(resumed.status, RunStatus::kCompleted);
-    EXPECT_EQ(resumed.resumes, 1U);
-    EXPECT_EQ(resumed.started_utc, stopped.started_utc);
-    EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256) << "stopped after " << step;
-    EXPECT_EQ(resumed.member_tokens, whole.member_tokens);
-    EXPECT_EQ(resumed.unique_tokens, whole.unique_tokens);
-    EXPECT_EQ(resumed.best->bits_per_unit, whole.best->bits_per_unit);
-    EXPECT_EQ(resumed.final->bits_per_unit, whole.final->bits_per_unit);
-    EXPECT_EQ(steps_in(folder), all_steps_) << "stopped after " << step;
-  }
-}
-
-TEST_F(TrainerTest, StoppedAtEveryStepItGoesOnToTheSameWeights) {
-  const RunRecord whole = run_in(fresh("whole"), config_);
-  const std::filesystem::path folder = fresh("stopped");
-  for (uint64_t step = 1; step < 6; ++step) run_until(folder, config_, step);
-  const RunRecord resumed = run_in(folder, config_);
-  EXPECT_EQ(resumed.resumes, 5U);
-  EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
-  EXPECT_EQ(steps_in(folder), all_steps_);
 }
 
 }  // namespace

@@ -21,23 +21,12 @@ class TextMeasurementTest : public SmallRunTest {
     for (size_t i = 0; i < 5000; ++i) text += static_cast<char>(draws.below(256));
     text.replace(5000 - copied, copied, text, 0, copied);
     write_plainly(folder_ / "text", text);
-    std::vector<std::string> overrides = {"dataset=text",
-                                          "dataset.path=" + (folder_ / "text").string(),
-                                          "dataset.valid_fraction=0.2",
-                                          "model.vocab=256",
-                                          "model.width=8",
-                                          "model.logit_tables=[]",
-                                          "train.population=16",
-                                          "train.members_per_stream=4",
-                                          "train.tokens=8",
-                                          "train.steps=4",
-                                          "eval.every=4",
-                                          "eval.tokens=64",
-                                          "eval.streams=2",
-                                          "backend=reference",
-                                          "backend.threads=1"};
-    overrides.insert(overrides.end(), more.begin(), more.end());
-    return repository_config(overrides);
+    const std::vector<std::string> held_out = {"dataset=text",         "dataset.path=" + (folder_ / "text").string(),
+                                               "model.vocab=256",      "dataset.valid_fraction=0.2",
+                                               "train.steps=4",        "eval.every=4",
+                                               "eval.tokens=64",       "eval.streams=2",
+                                               "model.logit_tables=[]"};
+    return repository_config(joined(joined(kSmall, held_out), more));
   }
 
   static TextFigures figures_of(const ConfigNode& config) {

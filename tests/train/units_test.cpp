@@ -14,10 +14,7 @@ class UnitsTest : public ScratchTest {
  protected:
   // 700 tokens from 0 to 10, each of 1 to 6 bytes.
   UnitsTest() {
-    Draws draws(7);
-    std::string tokens;
-    for (int i = 0; i < 700; ++i) tokens += static_cast<char>(draws.below(11));
-    write_plainly(folder_ / "tokens.bin", tokens);
+    write_plainly(folder_ / "tokens.bin", tokens_below_11(700));
     std::string vocabulary = "eggroll vocabulary 1\n";
     for (uint32_t token = 0; token < 11; ++token) {
       for (uint32_t i = 0; i < bytes_of(token); ++i) vocabulary += "61";
@@ -29,24 +26,10 @@ class UnitsTest : public ScratchTest {
   static uint64_t bytes_of(uint32_t token) { return 1 + token * token % 6; }
 
   ConfigNode config(const std::string& vocabulary, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> overrides{"dataset=tokens",
-                                       "dataset.dtype=uint8",
-                                       "dataset.valid_fraction=0.3",
-                                       "dataset.path=" + (folder_ / "tokens.bin").string(),
-                                       "dataset.vocabulary=" + vocabulary,
-                                       "model.vocab=11",
-                                       "model.width=8",
-                                       "train.population=16",
-                                       "train.members_per_stream=4",
-                                       "train.tokens=8",
-                                       "train.steps=20",
-                                       "eval.every=5",
-                                       "eval.tokens=64",
-                                       "eval.streams=3",
-                                       "backend=reference",
-                                       "backend.threads=1"};
-    overrides.insert(overrides.end(), more.begin(), more.end());
-    return repository_config(overrides);
+    return small_config_of_tokens(folder_ / "tokens.bin",
+                                  joined({"dataset.valid_fraction=0.3", "dataset.vocabulary=" + vocabulary,
+                                          "train.steps=20", "eval.every=5", "eval.tokens=64", "eval.streams=3"},
+                                         more));
   }
   RunRecord run(const std::string& name, const std::string& vocabulary) const {
     std::filesystem::create_directory(folder_ / name);
