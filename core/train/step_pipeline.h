@@ -4,9 +4,8 @@
 // 1. call(s) gives the batch of s, which the side thread has made, and tells the backend of the batch of s + 1, if that
 //    is there: a GPU may take it and draw its noise while the members of s are evaluated. It is a hint.
 // 2. The members are evaluated while the side thread makes batches up to s + 2. end_filling() waits for it.
-// 3. begin_update(s) gives the side thread four things, in this order: the line of step s - 1, which put_line() has
-// held
-//    back; the fitness of s for the journal; the memory for the losses of s + 1; batches up to s + 3.
+// 3. begin_update(s) gives the side thread four things, in this order: the line of step s - 1, where put_line() holds
+//    it back; the fitness of s for the journal; the memory for the losses of s + 1; batches up to s + 3.
 // 4. The loop updates the weights. end_update() then waits for the first three, not for the batches. So the journal has
 //    a step's fitness before the next step is evaluated.
 //
@@ -46,6 +45,7 @@ class StepPipeline {
   egg_evaluate call(uint64_t step);
   // What is scored in the batch of this step's call, in the streams whose first member is this process's.
   const Scored& scored(uint64_t step) const { return made(step).scored; }
+  // Waits for the side thread.
   void end_filling();
   // What all members read in a step, for its update.
   const BatchBuffer& batch_of_all(uint64_t step);
@@ -62,7 +62,7 @@ class StepPipeline {
   // batch: what all members read. Both stay as they are until end_update(). evaluation: made just before the step.
   void begin_update(uint64_t step, const BatchBuffer& batch, const std::vector<int8_t>& fitness,
                     const std::optional<egg_evaluation>& evaluation);
-  // Throws what writing has thrown. Returns how many weights have votes in the step.
+  // Throws what the writing of line and journal has thrown. Returns how many weights have votes in the step.
   uint64_t end_update();
   // After a failure of any kind: waits for what is being written, and writes the line that is held back.
   void end_failed_update();
