@@ -3,17 +3,14 @@
 #define EGGROLL_TESTS_CONFIG_CONFIG_FOLDER_H
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "config/compose.h"
 #include "config/hash.h"
 #include "config/yaml.h"
-#include "eggroll/error.h"
+#include "support/scratch_folder.h"
 
 namespace eggroll::test {
 
@@ -34,18 +31,11 @@ inline std::string json_of(const ConfigNode& node) { return to_json(node).dump()
 class ConfigFolderTest : public ::testing::Test {
  protected:
   ConfigFolderTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "eggroll-config-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-    search_.config_dirs = {folder_ / "configs"};
     std::filesystem::copy(EGGROLL_SOURCE_DIR "/tests/config/fixture", folder_,
                           std::filesystem::copy_options::recursive);
   }
-  ~ConfigFolderTest() override { std::filesystem::remove_all(folder_); }
 
-  void write(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories((folder_ / path).parent_path());
-    std::ofstream(folder_ / path) << text;
-  }
+  void write(const std::string& path, const std::string& text) const { scratch_.put(path, text); }
 
   ConfigNode composed(const std::vector<std::string>& overrides = {}) const { return compose(search_, overrides); }
 
@@ -65,8 +55,9 @@ class ConfigFolderTest : public ::testing::Test {
     return shortened(config.at(path).source().text());
   }
 
-  std::filesystem::path folder_;
-  ConfigSearch search_;
+  const ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
+  ConfigSearch search_{{folder_ / "configs"}};
 };
 
 }  // namespace eggroll::test

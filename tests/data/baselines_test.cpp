@@ -182,7 +182,7 @@ TEST(Baselines, GzipOfKnownSize) {
 }
 
 TEST(Baselines, CountIsSolvedByItsBigrams) {
-  const Dataset dataset = Options("count").set("length", int64_t{32}).set("seed", int64_t{0}).open();
+  const Dataset dataset = Options("count").set("length", 32).set("seed", 0).open();
   const Baselines baselines = measure_baselines(dataset);
   EXPECT_NEAR(baselines.unigram, 4.0, 0.01);
   // The 65 tokens of a row are known, except the first.

@@ -43,18 +43,18 @@ TEST_F(DatasetFiles, TheFractionIsRoundedToTokens) {
 }
 
 TEST_F(DatasetFiles, APartOfTheFileIsTaken) {
-  const Dataset part = text("abcdefghij").set("take", int64_t{4}).set("valid_fraction", 0.5).open();
+  const Dataset part = text("abcdefghij").set("take", 4).set("valid_fraction", 0.5).open();
   EXPECT_THAT(list_of(part.train), ElementsAre('a', 'b'));
   EXPECT_THAT(list_of(part.valid), ElementsAre('c', 'd'));
   EXPECT_EQ(part.sha256, text("abcd").set("valid_fraction", 0.5).open().sha256);
-  const Dataset beside = text("abcdefghij").set("take", int64_t{3}).set("valid_path", write("c.txt", "xyz")).open();
+  const Dataset beside = text("abcdefghij").set("take", 3).set("valid_path", write("c.txt", "xyz")).open();
   EXPECT_THAT(list_of(beside.train), ElementsAre('a', 'b', 'c'));
   EXPECT_THAT(list_of(beside.valid), ElementsAre('x', 'y', 'z'));
-  EXPECT_EQ(text("abcd").set("take", int64_t{4}).set("valid_fraction", 0.5).open().train.size(), 2U);
+  EXPECT_EQ(text("abcd").set("take", 4).set("valid_fraction", 0.5).open().train.size(), 2U);
   EXPECT_THAT(
-      refusal(text("abcd").set("take", int64_t{5})),
+      refusal(text("abcd").set("take", 5)),
       testing::AllOf(testing::HasSubstr("take is 5"), testing::HasSubstr("has 4 tokens, expected at most that")));
-  EXPECT_THAT(refusal(text("abcd").set("take", int64_t{1})), testing::HasSubstr("take is 1"));
+  EXPECT_THAT(refusal(text("abcd").set("take", 1)), testing::HasSubstr("take is 1"));
 }
 
 TEST_F(DatasetFiles, APatternIsAllFilesThatMatchInTheOrderOfTheirNames) {
@@ -72,7 +72,7 @@ TEST_F(DatasetFiles, APatternIsAllFilesThatMatchInTheOrderOfTheirNames) {
   both.require_unchanged();
   EXPECT_THAT(list_of(open("odd[1]").open().train), ElementsAre('e', 'f'));  // a file of that name
   EXPECT_THAT(list_of(open("part-1?").set("valid_path", path("oth*")).open().valid), ElementsAre('x', 'y'));
-  const Dataset part = open("part-*").set("take", int64_t{3}).set("valid_path", path("other")).open();
+  const Dataset part = open("part-*").set("take", 3).set("valid_path", path("other")).open();
   EXPECT_THAT(list_of(part.train), ElementsAre('a', 'b', 'c'));
   EXPECT_THAT(refusal(open("nothing-*")), testing::HasSubstr("which matches no file, expected a file, or a pattern"));
   write("part-3", "");
@@ -195,7 +195,7 @@ TEST_F(DatasetVocabularies, FitTheModelsExactly) {
 }
 
 TEST_F(DatasetFiles, SeparatorsAreCounted) {
-  const Dataset dataset = text("xaxbxcxdxe").set("separator", int64_t{'x'}).set("valid_fraction", 0.2).open();
+  const Dataset dataset = text("xaxbxcxdxe").set("separator", 'x').set("valid_fraction", 0.2).open();
   EXPECT_EQ(dataset.separator, std::optional<uint32_t>('x'));
   EXPECT_EQ(dataset.facts["train_separators"], 4);
 }
@@ -215,7 +215,7 @@ TEST_F(DatasetFiles, RefusesAMissingHeldOutFile) {
 TEST_F(DatasetFiles, RefusesBadFractions) {
   const std::string wanted = ", expected a number above 0 and below 1; set it to 0.1, or set dataset.valid_path=FILE";
   EXPECT_EQ(refusal(text("abc").set("valid_fraction", 0.0)), "valid_fraction: valid_fraction is 0" + wanted);
-  EXPECT_EQ(refusal(text("abc").set("valid_fraction", int64_t{1})), "valid_fraction: valid_fraction is 1" + wanted);
+  EXPECT_EQ(refusal(text("abc").set("valid_fraction", 1)), "valid_fraction: valid_fraction is 1" + wanted);
   EXPECT_EQ(refusal(text("abc").set("valid_fraction", 1.5)), "valid_fraction: valid_fraction is 1.5" + wanted);
   EXPECT_EQ(refusal(text("abc").set("valid_fraction", -0.1)), "valid_fraction: valid_fraction is -0.1" + wanted);
   EXPECT_EQ(refusal(text("abc").set_null("valid_fraction")),
@@ -238,10 +238,10 @@ TEST_F(DatasetFiles, RefusesPartsThatAreTooShort) {
 }
 
 TEST_F(DatasetFiles, RefusesASeparatorThatNeverOccurs) {
-  EXPECT_EQ(refusal(text("abcdefghijklmnopqrst").set("separator", int64_t{0})),
+  EXPECT_EQ(refusal(text("abcdefghijklmnopqrst").set("separator", 0)),
             "separator: separator is 0, which the training part of '" + path("a.txt") +
                 "' does not hold, expected a token that it holds or null; set dataset.separator=null");
-  EXPECT_EQ(refusal(text("abc").set("separator", int64_t{256})),
+  EXPECT_EQ(refusal(text("abc").set("separator", 256)),
             "separator: separator is 256, expected an integer from 0 to 255");
 }
 

@@ -47,19 +47,11 @@ TEST_F(Datasets, EachHasAKnownAnswer) {
        {Options("tokens").set("path", write("a.bin", std::string("\1\2\3\0\4\0", 6))).set("valid_path", path("a.bin")),
         "513 3 4", "513 3 4"}},
       {"count",
-       {Options("count")
-            .set("length", int64_t{8})
-            .set("rows", int64_t{100})
-            .set("valid_rows", int64_t{10})
-            .set("seed", int64_t{7}),
-        "10 11 12 13", "8 9 10 11"}},
+       {Options("count").set("length", 8).set("rows", 100).set("valid_rows", 10).set("seed", 7), "10 11 12 13",
+        "8 9 10 11"}},
       {"markov",
-       {Options("markov")
-            .set("vocab", int64_t{8})
-            .set("tokens", int64_t{1000})
-            .set("valid_tokens", int64_t{500})
-            .set("seed", int64_t{7}),
-        "4 1 6 0", "0 7 3 5"}},
+       {Options("markov").set("vocab", 8).set("tokens", 1000).set("valid_tokens", 500).set("seed", 7), "4 1 6 0",
+        "0 7 3 5"}},
   };
   for (const std::string& name : dataset_names()) {
     const auto known = answers.find(name);

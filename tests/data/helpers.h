@@ -4,12 +4,9 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <variant>
@@ -18,6 +15,7 @@
 #include "data/dataset.h"
 #include "eggroll/error.h"
 #include "eggroll/settings.h"
+#include "support/scratch_folder.h"
 
 namespace eggroll::tests {
 
@@ -42,9 +40,12 @@ class Options {
     }
   }
 
-  Options& set(const std::string& key, const std::string& text) { return put(key, text); }
-  Options& set(const std::string& key, int64_t integer) { return put(key, integer); }
-  Options& set(const std::string& key, double real) { return put(key, real); }
+  template <class T>
+  Options& set(const std::string& key, const T& value) {
+    if constexpr (std::is_integral_v<T>) return put(key, static_cast<int64_t>(value));
+    if constexpr (std::is_floating_point_v<T>) return put(key, value);
+    if constexpr (std::is_convertible_v<T, std::string>) return put(key, std::string(value));
+  }
   Options& set_null(const std::string& key) { return put(key, std::monostate()); }
 
   Dataset open() const {
@@ -81,21 +82,11 @@ class Options {
 // A folder of the test's own, removed with it.
 class FilesTest : public testing::Test {
  protected:
-  FilesTest() : folder_(std::filesystem::path(testing::TempDir()) / ("eggroll_data_" + std::to_string(getpid()))) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~FilesTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
-  }
+  std::string path(const std::string& name) const { return (scratch_.path() / name).string(); }
+  std::string write(const std::string& name, const std::string& content) const { return scratch_.put(name, content); }
 
  private:
-  std::filesystem::path folder_;
+  const test::ScratchFolder scratch_;
 };
 
 // "key: text" of the Error that body throws.

@@ -124,6 +124,15 @@ class Readers {
   std::vector<std::vector<uint32_t>> texts_;
 };
 
+void expect_rows_of_all(const HeldOutStreams& reading) {
+  Readers readers;
+  BatchBuffer batch;
+  for (uint64_t i = 0; i < reading.batches(); ++i) {
+    reading.fill(i, batch);
+    ASSERT_NO_FATAL_FAILURE(readers.expect_rows_of(batch));
+  }
+}
+
 Dataset text_with(uint32_t every) {
   Dataset dataset;
   dataset.train = random_text(149, every);
@@ -163,25 +172,14 @@ TEST(Rows, OfRowsOfDataBeginWithEachRow) {
     reading.fill(step, batch);
     ASSERT_NO_FATAL_FAILURE(readers.expect_rows_of(batch));
   }
-  const HeldOutStreams eval(dataset, 4, 3, 0, kIndices);
-  Readers held_out;
-  for (uint64_t i = 0; i < eval.batches(); ++i) {
-    eval.fill(i, batch);
-    ASSERT_NO_FATAL_FAILURE(held_out.expect_rows_of(batch));
-  }
+  expect_rows_of_all(HeldOutStreams(dataset, 4, 3, 0, kIndices));
 }
 
 TEST(Rows, OfAnEvaluationAreThoseOfAStreamThatGoesOn) {
   for (const uint32_t every : {7U, 1000000U}) {
     const Dataset dataset = text_with(every);
     for (const uint32_t warmup : {0U, 6U}) {
-      const HeldOutStreams reading(dataset, 5, 4, 0, kIndices, warmup);
-      Readers readers;
-      BatchBuffer batch;
-      for (uint64_t i = 0; i < reading.batches(); ++i) {
-        reading.fill(i, batch);
-        ASSERT_NO_FATAL_FAILURE(readers.expect_rows_of(batch));
-      }
+      expect_rows_of_all(HeldOutStreams(dataset, 5, 4, 0, kIndices, warmup));
     }
   }
 }

@@ -35,7 +35,8 @@ Dataset rows_of(uint64_t train_rows, uint64_t train_row, uint64_t valid_rows = 1
   return dataset;
 }
 
-BatchBuffer filled(const TrainStreams& reading, uint64_t step) {
+template <class Streams>
+BatchBuffer filled(const Streams& reading, uint64_t step) {
   BatchBuffer batch;
   reading.fill(step, batch);
   return batch;
@@ -188,8 +189,7 @@ std::vector<int> scores(const Dataset& dataset, const HeldOutStreams& reading, u
   std::vector<uint64_t> next(reading.streams());  // the input each stream reads next, where its state carries on
   bool last_is_used = false;
   for (uint64_t index = 0; index < reading.batches(); ++index) {
-    BatchBuffer batch;
-    reading.fill(index, batch);
+    const BatchBuffer batch = filled(reading, index);
     EXPECT_EQ(batch.streams, reading.streams());
     EXPECT_LE(batch.tokens, tokens);
     EXPECT_TRUE(batch.tokens == tokens || index + 1 == reading.batches());
@@ -277,22 +277,19 @@ TEST(HeldOutStreams, ASampleIsSpreadEvenlyOverThePart) {
                                10);  // 9 of 100 targets: 2, 2, 2 and 3, a quarter of the text apart
   EXPECT_FALSE(reading.covers_all());
   EXPECT_EQ(reading.batches(), 1U);
-  BatchBuffer batch;
-  reading.fill(0, batch);
+  BatchBuffer batch = filled(reading, 0);
   EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 0, 25, 26, 0, 50, 51, 0, 75, 76, 77));
   EXPECT_THAT(batch.targets,
               ElementsAre(1, 2, EGG_NO_TARGET, 26, 27, EGG_NO_TARGET, 51, 52, EGG_NO_TARGET, 76, 77, 78));
   const HeldOutStreams rows(rows_of(1, 2, 10, 3), 2, 2, 6);  // two of ten rows
-  rows.fill(0, batch);
-  EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 15, 16));
+  EXPECT_THAT(filled(rows, 0).inputs, ElementsAre(0, 1, 15, 16));
 }
 
 TEST(HeldOutStreams, StreamsDifferByOneToken) {
   const HeldOutStreams reading(text_of(2, 12), 3, 2, 0);  // 11 targets: 3, 4 and 4
   EXPECT_EQ(reading.streams(), 3U);
   EXPECT_EQ(reading.batches(), 2U);
-  BatchBuffer batch;
-  reading.fill(0, batch);
+  BatchBuffer batch = filled(reading, 0);
   EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 3, 4, 7, 8));
   EXPECT_THAT(batch.targets, ElementsAre(1, 2, 4, 5, 8, 9));
   EXPECT_THAT(batch.resets, ElementsAre(1, 0, 1, 0, 1, 0));
@@ -305,8 +302,7 @@ TEST(HeldOutStreams, StreamsDifferByOneToken) {
 TEST(HeldOutStreams, RowsResetWhereTheyBegin) {
   const HeldOutStreams reading(rows_of(1, 2, 3, 3), 1, 4, 0);  // inputs 0 1 | 3 4 | 6 7
   EXPECT_EQ(reading.batches(), 2U);
-  BatchBuffer batch;
-  reading.fill(0, batch);
+  BatchBuffer batch = filled(reading, 0);
   EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 3, 4));
   EXPECT_THAT(batch.targets, ElementsAre(1, 2, 4, 5));
   EXPECT_THAT(batch.resets, ElementsAre(1, 0, 1, 0));
@@ -319,8 +315,7 @@ TEST(HeldOutStreams, RowsResetWhereTheyBegin) {
 TEST(HeldOutStreams, AWarmupIsReadAndNotScored) {
   const HeldOutStreams reading(text_of(2, 12), 3, 4, 0, {}, 2);  // 11 targets: 3, 4 and 4
   EXPECT_EQ(reading.batches(), 2U);
-  BatchBuffer batch;
-  reading.fill(0, batch);
+  BatchBuffer batch = filled(reading, 0);
   EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 2, 0, 1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_THAT(batch.targets, ElementsAre(1, 2, 3, EGG_NO_TARGET,  // nothing lies before the text
                                          EGG_NO_TARGET, EGG_NO_TARGET, 4, 5, EGG_NO_TARGET, EGG_NO_TARGET, 8, 9));
@@ -341,9 +336,7 @@ TEST(HeldOutStreams, AWarmupChangesNoTargetThatIsScored) {
             const HeldOutStreams reading(dataset, streams, 4, limit, {}, tokens_before);
             std::vector<uint32_t> targets;
             for (uint64_t i = 0; i < reading.batches(); ++i) {
-              BatchBuffer batch;
-              reading.fill(i, batch);
-              for (const uint32_t target : batch.targets) {
+              for (const uint32_t target : filled(reading, i).targets) {
                 if (target != EGG_NO_TARGET) targets.push_back(target);
               }
             }
@@ -361,9 +354,7 @@ TEST(HeldOutStreams, ResetsBeforeEachSeparator) {
   Dataset dataset = text_of(2);
   dataset.valid = Tokens::own(std::vector<uint16_t>{1, 2, 300, 3, 300, 4}, "a");
   dataset.separator = 300;
-  BatchBuffer batch;
-  HeldOutStreams(dataset, 1, 5, 0).fill(0, batch);
-  EXPECT_THAT(batch.resets, ElementsAre(1, 0, 1, 0, 1));
+  EXPECT_THAT(filled(HeldOutStreams(dataset, 1, 5, 0), 0).resets, ElementsAre(1, 0, 1, 0, 1));
 }
 
 }  // namespace

@@ -30,7 +30,6 @@ class TextFiguresTest : public FilesTest {
 
   // A program of this name that stands before all others on the path.
   void put_program(const std::string& name, const std::string& script) {
-    std::filesystem::create_directories(path("bin"));
     std::filesystem::permissions(write("bin/" + name, "#!/bin/sh\n" + script + "\n"),
                                  std::filesystem::perms::owner_all);
   }

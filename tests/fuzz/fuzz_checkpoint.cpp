@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "fuzz/checkpoint_bytes.h"
+#include "fuzz/input.h"
 #include "fuzz/outcome.h"
-#include "fuzz/scratch_folder.h"
 #include "record/seal.h"
 #include "support/whole_checkpoint.h"
 #include "system/files.h"
@@ -92,14 +92,13 @@ void require_same(const Checkpoint& a, const Checkpoint& b) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  static const ScratchFolder scratch;
-  const fs::path folder = scratch.path() / "step-00000003";
-  const fs::path run = scratch.path() / "run";
+  const fs::path folder = scratch().path() / "step-00000003";
+  const fs::path run = scratch().path() / "run";
   fs::create_directory(folder);
   std::vector<std::string> parts = parts_of(text_of(data, size).substr(1));
   if (data[0] % 2 == 1) mend(parts);
   for (size_t i = 0; i < parts.size(); ++i) {
-    scratch.put(folder.filename() / kCheckpointFiles[i], parts[i]);
+    scratch().put(folder.filename() / kCheckpointFiles[i], parts[i]);
   }
   std::optional<Checkpoint> checkpoint;
   if (!accepts([&] { checkpoint = load_checkpoint(folder); })) return 0;

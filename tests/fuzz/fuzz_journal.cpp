@@ -5,8 +5,8 @@
 #include <cstring>
 #include <optional>
 
+#include "fuzz/input.h"
 #include "fuzz/outcome.h"
-#include "fuzz/scratch_folder.h"
 #include "train/journal.h"
 
 using namespace eggroll;
@@ -63,14 +63,13 @@ void require_same(const Journal& a, const Journal& b, size_t entries) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  static const ScratchFolder scratch;
   std::string bytes(text_of(data, size).substr(1));
   if (data[0] % 2 == 1) mend_checksums(bytes);
-  const std::filesystem::path path = scratch.put("journal.bin", bytes);
+  const std::filesystem::path path = scratch().put("journal.bin", bytes);
   std::optional<Journal> journal;
   if (!accepts([&] { journal = read_journal(path); })) return 0;
   must_accept("what was read and written again", [&] {
-    const std::filesystem::path written = scratch.put("written.bin", "");
+    const std::filesystem::path written = scratch().put("written.bin", "");
     {
       JournalWriter writer(written, journal->pairs, journal->config_hash, 0);
       for (const JournalEntry& entry : journal->entries) writer.append(entry.step, entry.evaluation, entry.fitness);

@@ -2,20 +2,19 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "fuzz/input.h"
 #include "fuzz/outcome.h"
-#include "fuzz/scratch_folder.h"
 #include "record/metrics.h"
 
 using namespace eggroll;
 using namespace eggroll::test;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const ScratchFolder scratch;
-  const std::filesystem::path path = scratch.put("metrics.jsonl", text_of(data, size));
+  const std::filesystem::path path = scratch().put("metrics.jsonl", text_of(data, size));
   std::vector<nlohmann::ordered_json> lines;
   if (!accepts([&] { lines = read_metrics(path); })) return 0;
   must_accept("what was read and written again", [&] {
-    const std::filesystem::path written = scratch.path() / "written.jsonl";
+    const std::filesystem::path written = scratch().path() / "written.jsonl";
     {
       MetricsFile file(written, 0);
       for (const nlohmann::ordered_json& line : lines) file.append(line);

@@ -1,7 +1,7 @@
 // The input is a .npy file of tokens.
 #include "data/npy.h"
+#include "fuzz/input.h"
 #include "fuzz/outcome.h"
-#include "fuzz/scratch_folder.h"
 
 using namespace eggroll;
 using namespace eggroll::test;

@@ -1,9 +1,9 @@
 // The input is overrides, one a line: composed as they stand, and the first runs of their sweeps.
-#include <cstdint>
 #include <sstream>
 
 #include "config/compose.h"
 #include "config/override.h"
+#include "fuzz/input.h"
 #include "fuzz/invariants.h"
 
 using namespace eggroll;
@@ -11,7 +11,7 @@ using namespace eggroll::test;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const ConfigSearch search{{EGGROLL_SOURCE_DIR "/tests/config/fixture/configs"}};
-  std::istringstream lines(std::string(reinterpret_cast<const char*>(data), size));
+  std::istringstream lines(std::string(text_of(data, size)));
   std::vector<std::string> overrides;
   for (std::string line; std::getline(lines, line);) overrides.push_back(line);
   for (const std::string& text : overrides) {

@@ -1,8 +1,8 @@
 // The input is a model's program as it crosses the seam, and its noise settings.
 #include <optional>
 
+#include "fuzz/input.h"
 #include "fuzz/outcome.h"
-#include "fuzz/scratch_folder.h"
 #include "fuzz/seam_bytes.h"
 #include "program/program.h"
 

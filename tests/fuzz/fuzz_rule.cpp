@@ -2,8 +2,8 @@
 #include <memory>
 #include <optional>
 
+#include "fuzz/input.h"
 #include "fuzz/outcome.h"
-#include "fuzz/scratch_folder.h"
 #include "fuzz/seam_bytes.h"
 #include "program/average.h"
 

@@ -1,8 +1,8 @@
 // The input is a safetensors file.
 #include <optional>
 
+#include "fuzz/input.h"
 #include "fuzz/outcome.h"
-#include "fuzz/scratch_folder.h"
 #include "train/safetensors.h"
 
 using namespace eggroll;

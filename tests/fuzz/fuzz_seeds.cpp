@@ -7,7 +7,7 @@
 #include "config/override_table.h"
 #include "eggroll/rule_builder.h"
 #include "fuzz/checkpoint_bytes.h"
-#include "fuzz/scratch_folder.h"
+#include "fuzz/input.h"
 #include "fuzz/seam_bytes.h"
 #include "program/tiny_programs.h"
 #include "record/metrics.h"
@@ -62,7 +62,7 @@ class Seeds {
     checkpoint.states = {1, 2, 3, -1, -2, -3};
     checkpoint.evaluations = {{0, 65536, 8}, {2, 60000, 8}};
     checkpoint.counters = {{"member_tokens", 96}, {"unique_tokens", 48}, {"seconds", 0.5}};
-    const fs::path folder = save_checkpoint(scratch_.path(), checkpoint, 1);
+    const fs::path folder = save_checkpoint(scratch().path(), checkpoint, 1);
     std::string parts;
     for (size_t i = 0; i < kCheckpointFiles.size(); ++i) {
       const std::string bytes = read_file(folder / kCheckpointFiles[i]);
@@ -75,7 +75,7 @@ class Seeds {
   }
 
   void journals() {
-    const fs::path path = scratch_.path() / "journal.bin";
+    const fs::path path = scratch().path() / "journal.bin";
     {
       JournalWriter writer(path, 4, std::string(64, 'a'), 0);
       writer.append(0, egg_evaluation{0, 65536, 8}, std::vector<int8_t>{1, -1, 127, -127});
@@ -86,7 +86,7 @@ class Seeds {
   }
 
   void metrics() {
-    const fs::path path = scratch_.path() / "metrics.jsonl";
+    const fs::path path = scratch().path() / "metrics.jsonl";
     {
       MetricsFile file(path, 0);
       file.append({{"step", 0}, {"member_tokens", 0}, {"held_out_bits_per_unit", 8.25}, {"held_out_tokens", 512}});
@@ -129,7 +129,7 @@ class Seeds {
     put_record(record);
   }
   void put_record(const RunRecord& record) {
-    const fs::path path = scratch_.path() / "record.json";
+    const fs::path path = scratch().path() / "record.json";
     write_record(path, record);
     put_seed("record", read_file(path));
   }
@@ -167,7 +167,6 @@ class Seeds {
   }
 
   const fs::path folder_;
-  const ScratchFolder scratch_;
   int number_ = 0;
 };
 

@@ -2,16 +2,15 @@
 #include <optional>
 
 #include "data/vocabulary.h"
+#include "fuzz/input.h"
 #include "fuzz/outcome.h"
-#include "fuzz/scratch_folder.h"
 
 using namespace eggroll;
 using namespace eggroll::test;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const ScratchFolder scratch;
   const std::string_view bytes = text_of(data, size);
-  const NamedFile file{"vocabulary", scratch.put("vocabulary.txt", bytes).string()};
+  const NamedFile file{"vocabulary", scratch().put("vocabulary.txt", bytes).string()};
   std::optional<Vocabulary> vocabulary;
   if (!accepts([&] { vocabulary.emplace(file); })) return 0;
   std::string written = "eggroll vocabulary 1\n";

@@ -12,19 +12,15 @@
 #include <string>
 
 #include "eggroll/error.h"
+#include "support/scratch_folder.h"
 
 namespace eggroll {
 
 // A fresh folder per test, removed at its end.
 class ScratchTest : public ::testing::Test {
  protected:
-  ScratchTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "eggroll-test-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~ScratchTest() override { std::filesystem::remove_all(folder_); }
-
-  std::filesystem::path folder_;
+  const test::ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 // The sentence that the call throws; "" where it throws nothing.

@@ -10,6 +10,7 @@
 #include "config/compose.h"
 #include "eggroll/noise.h"
 #include "plugin/registry.h"
+#include "support/words.h"
 #include "train/setup.h"
 
 namespace eggroll::test {
@@ -21,15 +22,10 @@ inline const Registry& built_plugins() {
 
 // A model without tables. All members perturb all of it, unless the overrides say otherwise.
 inline ConfigNode repository_config(const std::vector<std::string>& overrides) {
-  std::vector<std::string> all = {"model=gru",
-                                  "optimizer=sign_es_plain",
-                                  "train.steps=800",
-                                  "train.population=1024",
-                                  "train.members_per_stream=16",
-                                  "train.tokens=32",
-                                  "noise.distribution=gaussian"};
-  all.insert(all.end(), overrides.begin(), overrides.end());
-  return compose(ConfigSearch{{EGGROLL_SOURCE_DIR "/configs"}}, all);
+  return compose(ConfigSearch{{EGGROLL_SOURCE_DIR "/configs"}},
+                 joined({"model=gru", "optimizer=sign_es_plain", "train.steps=800", "train.population=1024",
+                         "train.members_per_stream=16", "train.tokens=32", "noise.distribution=gaussian"},
+                        overrides));
 }
 
 // Random numbers that are the same everywhere.
