@@ -2,18 +2,16 @@
 #ifndef EGGROLL_ABI_SUPPORT_H
 #define EGGROLL_ABI_SUPPORT_H
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "eggroll/error.h"
+#include "plugin/instance.h"
 #include "plugin/registry.h"
+#include "record/scratch.h"
+#include "system/files.h"
 
 namespace eggroll {
 
@@ -35,39 +33,22 @@ inline Registry registry_of(const std::vector<std::string>& names) {
   return Registry(std::move(folders), hangs ? kHangLimit : kTestLimit);
 }
 
-// The text of the Error that body throws.
-template <class Body>
-std::string error_of(Body&& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
+using test::ScratchFolder;
+
+inline egg_setting integer(const char* key, int64_t value) {
+  return egg_setting{key, EGG_SETTING_INTEGER, 0, value, static_cast<double>(value), nullptr};
 }
 
-inline std::string text_of(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
+inline egg_setting text(const char* key, const char* value) {
+  return egg_setting{key, EGG_SETTING_TEXT, 0, 0, 0.0, value};
 }
 
-// A folder of one test, gone when it ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "eggroll_abi_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw Error("no temporary folder could be made");
-    path_ = pattern;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+// Opens the plugin of that name with settings that are gone when this returns.
+template <class Kind>
+Kind open(egg_kind kind, const std::string& name, const std::vector<egg_setting>& items) {
+  const egg_settings settings{sizeof(egg_settings), static_cast<uint32_t>(items.size()), items.data()};
+  return Kind(registry_of({name}).choose(kind, name), settings);
+}
 
 }  // namespace eggroll
 

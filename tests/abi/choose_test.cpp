@@ -34,7 +34,7 @@ TEST(Choose, AutoBreaksTiesByName) {
 
 TEST(Choose, AutoRefusesWhereNoBackendCanRun) {
   EXPECT_EQ(
-      error_of([] {
+      message_of([] {
         registry_of({"cannot_run", "c_model", "cannot_say"}).choose(EGG_KIND_BACKEND, "auto");
       }),
       "no backend can run here: backend 'cannot_run' cannot run here: needs avx512vnni; this CPU reports avx2 f16c; "
@@ -47,20 +47,21 @@ TEST(Choose, AutoRefusesWhereNoBackendCanRun) {
 TEST(Choose, RefusesAnUnknownNameWithASuggestion) {
   const std::string own = " (for a plugin of your own: set plugins.path or EGGROLL_PLUGIN_PATH to its folder)";
   const Registry registry = registry_of({"slow", "quick", "c_model"});
-  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "quack"); }),
+  EXPECT_EQ(message_of([&] { registry.choose(EGG_KIND_BACKEND, "quack"); }),
             "unknown backend 'quack'; did you mean 'quick'? (known: quick, slow)");
-  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "thunderbolt"); }),
+  EXPECT_EQ(message_of([&] { registry.choose(EGG_KIND_BACKEND, "thunderbolt"); }),
             "unknown backend 'thunderbolt'; known: quick, slow" + own);
   // Another kind's name is unknown, and so is `auto`, because only backends have scores.
-  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "quick"); }), "unknown model 'quick'; known: c_model" + own);
-  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "auto"); }), "unknown model 'auto'; known: c_model" + own);
+  EXPECT_EQ(message_of([&] { registry.choose(EGG_KIND_MODEL, "quick"); }),
+            "unknown model 'quick'; known: c_model" + own);
+  EXPECT_EQ(message_of([&] { registry.choose(EGG_KIND_MODEL, "auto"); }), "unknown model 'auto'; known: c_model" + own);
 }
 
 TEST(Choose, RefusesAnUnknownNameWhereNothingIsKnown) {
-  EXPECT_EQ(error_of([] { registry_of({"slow"}).choose(EGG_KIND_OPTIMIZER, "sign_es"); }),
+  EXPECT_EQ(message_of([] { registry_of({"slow"}).choose(EGG_KIND_OPTIMIZER, "sign_es"); }),
             "unknown optimizer 'sign_es'; none is known here; looked in " + plugin_path("slow").parent_path().string() +
                 " (set plugins.path or EGGROLL_PLUGIN_PATH to its folder)");
-  EXPECT_EQ(error_of([] { Registry({}).choose(EGG_KIND_OPTIMIZER, "sign_es"); }),
+  EXPECT_EQ(message_of([] { Registry({}).choose(EGG_KIND_OPTIMIZER, "sign_es"); }),
             "unknown optimizer 'sign_es'; none is known here; looked in no folder (set plugins.path or "
             "EGGROLL_PLUGIN_PATH to its folder)");
 }
@@ -71,7 +72,7 @@ TEST(Choose, SaysWhichFolderMayHoldWhatIsMissing) {
   const std::string mine = plugin_path("ramp").parent_path().string();
   const std::string allowed_folder = plugin_path("c_model").parent_path().string();
   const Registry registry(plugin_folders_of_run({allowed_folder}, {mine, allowed_folder, "/nowhere"}));
-  const std::string sentence = error_of([&] { registry.choose(EGG_KIND_OPTIMIZER, "ramp"); });
+  const std::string sentence = message_of([&] { registry.choose(EGG_KIND_OPTIMIZER, "ramp"); });
   EXPECT_THAT(
       sentence,
       testing::EndsWith("; " + mine + " (plugins.path of the run) is searched only if you allow it: --plugins " + mine +
@@ -81,21 +82,21 @@ TEST(Choose, SaysWhichFolderMayHoldWhatIsMissing) {
   const Registry allowed(plugin_folders_of_run({mine}, {mine}));
   EXPECT_EQ(allowed.choose(EGG_KIND_OPTIMIZER, "ramp").file.path, plugin_path("ramp"));
 
-  EXPECT_EQ(error_of([] { plugin_folders({""}); }), "plugins.path holds an empty name, expected folders; remove it");
+  EXPECT_EQ(message_of([] { plugin_folders({""}); }), "plugins.path holds an empty name, expected folders; remove it");
 }
 
 TEST(Choose, RefusesARejectedNameWithItsReason) {
   const Registry registry = registry_of({"quick", "cannot_run", "wrong_spec", "newer_minor", "hangs_in_probe"});
   EXPECT_EQ(
-      error_of([&] { registry.choose(EGG_KIND_BACKEND, "cannot_run"); }),
+      message_of([&] { registry.choose(EGG_KIND_BACKEND, "cannot_run"); }),
       "backend 'cannot_run' cannot run here: needs avx512vnni; this CPU reports avx2 f16c; choose another backend, "
       "or auto");
-  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "wrong_spec"); }), registry.files()[2].reason);
+  EXPECT_EQ(message_of([&] { registry.choose(EGG_KIND_MODEL, "wrong_spec"); }), registry.files()[2].reason);
   // The descriptor in this file cannot be read, but the file has the plugin's name.
-  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "newer_minor"); }),
+  EXPECT_EQ(message_of([&] { registry.choose(EGG_KIND_BACKEND, "newer_minor"); }),
             plugin_path("newer_minor").string() +
                 ": built for plugin ABI 0.12, this host accepts 0.11; rebuild the plugin against this version");
-  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "hangs_in_probe"); }),
+  EXPECT_EQ(message_of([&] { registry.choose(EGG_KIND_BACKEND, "hangs_in_probe"); }),
             "plugin 'hangs_in_probe' has not returned from probe within 1 s; fix or remove " +
                 plugin_path("hangs_in_probe").string());
 }

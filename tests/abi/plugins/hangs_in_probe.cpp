@@ -4,12 +4,6 @@
 
 #include "stub_backend.h"
 
-namespace {
-
-int32_t probe(egg_error*) {
+EGGROLL_BACKEND("hangs_in_probe", "1.0", StubBackend, [](egg_error*) -> int32_t {
   for (;;) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
-}  // namespace
-
-EGGROLL_BACKEND("hangs_in_probe", "1.0", StubBackend, &probe);
+});

@@ -5,8 +5,7 @@
 static int refuse(char* text);
 
 #define BASE_NAME "shouts"
-#define BASE_VERSION "1.0\033[31m\nand more"
-#define BASE_BUILD "by hand\377"
+#define BASE .version = "1.0\033[31m\nand more", .build = "by hand\377"
 #define BASE_OPEN_RESULT refuse(error->text)
 #include "base.h"
 

@@ -4,5 +4,5 @@
 int32_t found_nowhere(void* self, const egg_program** program, egg_error* error);
 
 #define BASE_NAME "undefined_symbol"
-#define BASE_PROGRAM found_nowhere
+#define BASE_TABLE .program = found_nowhere
 #include "base.h"

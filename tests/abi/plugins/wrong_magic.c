@@ -1,4 +1,4 @@
 /* Exports a symbol egg_plugin that is no descriptor. */
 #define BASE_NAME "wrong_magic"
-#define BASE_MAGIC 0x12345678
+#define BASE .magic = 0x12345678
 #include "base.h"

@@ -1,4 +1,4 @@
 /* Built for another op set. */
 #define BASE_NAME "wrong_spec"
-#define BASE_SPEC_HASH UINT64_C(0x0123456789abcdef)
+#define BASE .spec_hash = UINT64_C(0x0123456789abcdef)
 #include "base.h"
