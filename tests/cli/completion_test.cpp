@@ -1,26 +1,13 @@
 // Completion in real shells, and the manual page through man.
 #include <algorithm>
-#include <sstream>
 
-#include "cli/eggroll_command.h"
 #include "cli/terminal.h"
 
 namespace eggroll::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 class CompletionTest : public CliTest {
  protected:
@@ -35,25 +22,23 @@ class CompletionTest : public CliTest {
 
   // What the words, the last of which is to be completed, may become.
   std::vector<std::string> completed(const Arguments& words) const {
-    Arguments all = {(work_ / "bin" / "eggroll").string(), "complete"};
-    all.insert(all.end(), words.begin(), words.end());
-    const Result result = Process(work_, all).wait();
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(result.err, "");
-    std::vector<std::string> found = lines_of(result.out);
+    return candidates(said(Process(work_, joined({(work_ / "bin" / "eggroll").string(), "complete"}, words)).wait()));
+  }
+  // Without what is said of each behind a tab.
+  static std::vector<std::string> candidates(const std::string& text) {
+    std::vector<std::string> found = lines_of(text);
     for (std::string& line : found) line.resize(std::min(line.find('\t'), line.size()));
     return found;
   }
 
-  // What a shell's own script prints; skips the test where the shell is not installed.
+  // In a shell's environment of its own.
+  Arguments in_home(const Arguments& words) const {
+    return joined({"/usr/bin/env", "PATH=" + (work_ / "bin").string() + ":/usr/bin:/bin", "HOME=" + work_.string()},
+                  words);
+  }
+  // What a shell's own script prints.
   std::string shell(const std::string& name, const Arguments& options, const std::string& script) const {
-    Arguments all = {"/usr/bin/env", "PATH=" + (work_ / "bin").string() + ":/usr/bin:/bin", "HOME=" + work_.string(),
-                     name};
-    all.insert(all.end(), options.begin(), options.end());
-    all.insert(all.end(), {"-c", script});
-    const Result result = Process(work_, all).wait();
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.out;
+    return good(Process(work_, in_home(joined(joined({name}, options), {"-c", script}))).wait()).out;
   }
   static bool is_installed(const std::string& program) { return fs::exists("/usr/bin/" + program); }
 };
@@ -108,9 +93,7 @@ TEST_F(CompletionTest, OffersRuns) {
 // A shell that completes must not see an error.
 TEST_F(CompletionTest, IsSilentWhereThereIsNoConfiguration) {
   fs::remove(work_ / "configs");
-  const Result result = Process(work_ / "bin", {(work_ / "bin" / "eggroll").string(), "complete", "run", "mod"}).wait();
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err, "");
+  said(Process(work_ / "bin", {(work_ / "bin" / "eggroll").string(), "complete", "run", "mod"}).wait());
 }
 
 TEST_F(CompletionTest, Bash) {
@@ -135,15 +118,9 @@ TEST_F(CompletionTest, BashRunsNoNameOfAFolder) {
   for (const std::string& name : names) fs::copy(run, runs() / name, fs::copy_options::recursive);
   fs::copy(run, runs() / "af\ntouch PWN", fs::copy_options::recursive);
   EXPECT_THAT(completed({"tag", "af"}), IsEmpty()) << "a line cannot hold it";
-  Terminal terminal(work_,
-                    {"/usr/bin/env", "PATH=" + (work_ / "bin").string() + ":/usr/bin:/bin", "HOME=" + work_.string(),
-                     "TERM=dumb", "PS1=ready> ", "bash", "--norc", "--noprofile", "-i"});
+  Terminal terminal(work_, in_home({"TERM=dumb", "PS1=ready> ", "bash", "--norc", "--noprofile", "-i"}));
   const auto shows = [&](const std::string& text, size_t times = 1) {
-    return terminal.wait_until([&] {
-      size_t found = 0;
-      for (size_t at = 0; (at = terminal.text().find(text, at)) != std::string::npos; ++at) ++found;
-      return found >= times;
-    });
+    return terminal.wait_until([&] { return count_of(terminal.text(), text) >= times; });
   };
   ASSERT_TRUE(shows("ready> "));
   terminal.type("source <(eggroll completion bash); echo sour''ced\n");
@@ -182,33 +159,27 @@ TEST_F(CompletionTest, Zsh) {
 TEST_F(CompletionTest, Fish) {
   if (!is_installed("fish")) GTEST_SKIP() << "fish is not installed";
   const auto in_fish = [&](const std::string& line) {
-    std::vector<std::string> found =
-        lines_of(shell("fish", {"--no-config"}, "eggroll completion fish | source; complete -C '" + line + "'"));
-    for (std::string& candidate : found) candidate.resize(std::min(candidate.find('\t'), candidate.size()));
-    return found;
+    return candidates(shell("fish", {"--no-config"}, "eggroll completion fish | source; complete -C '" + line + "'"));
   };
   EXPECT_THAT(in_fish("eggroll re"), ElementsAre("replay", "report", "resume"));
   EXPECT_THAT(in_fish("eggroll run model=g"), ElementsAre("model=gru", "model=gru_tables"));
-  EXPECT_THAT(in_fish("eggroll eval x --data ex"), Contains(testing::StartsWith("experiments")));
-  EXPECT_THAT(in_fish("eggroll run dataset.path=ex"), Contains(testing::StartsWith("dataset.path=experiments")));
+  EXPECT_THAT(in_fish("eggroll eval x --data ex"), Contains(StartsWith("experiments")));
+  EXPECT_THAT(in_fish("eggroll run dataset.path=ex"), Contains(StartsWith("dataset.path=experiments")));
 }
 
 TEST_F(CompletionTest, RefusesAnotherShell) {
-  expect_one_sentence(eggroll({"completion", "tcsh"}), {"unknown shell 'tcsh'", "expected bash, zsh or fish"});
+  refuses({"completion", "tcsh"}, {"unknown shell 'tcsh'", "expected bash, zsh or fish"});
 }
 
 TEST_F(CompletionTest, TheManualPageIsOneForMan) {
   if (!is_installed("man")) GTEST_SKIP() << "man is not installed";
-  const Result page = eggroll({"man"});
-  ASSERT_EQ(page.exit_code, 0);
-  write_plainly(work_ / "eggroll.1", page.out);
-  const Result shown = Process(work_, {"/usr/bin/env", "MANWIDTH=80", "LC_ALL=C.UTF-8", "MAN_KEEP_FORMATTING=", "man",
-                                       "--warnings", "-P", "cat", "-l", "eggroll.1"})
-                           .wait();
-  EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_EQ(shown.err, "");
-  EXPECT_THAT(shown.out, AllOf(HasSubstr("EGGROLL(1)"), HasSubstr("eggroll sample"), HasSubstr("--top-k"),
-                               HasSubstr("--json"), HasSubstr("Continue an interrupted run"), Not(HasSubstr("\\-"))));
+  write_plainly(work_ / "eggroll.1", good(eggroll({"man"})).out);
+  const std::string shown =
+      said(Process(work_, {"/usr/bin/env", "MANWIDTH=80", "LC_ALL=C.UTF-8", "MAN_KEEP_FORMATTING=", "man", "--warnings",
+                           "-P", "cat", "-l", "eggroll.1"})
+               .wait());
+  EXPECT_THAT(shown, AllOf(HasSubstr("EGGROLL(1)"), HasSubstr("eggroll sample"), HasSubstr("--top-k"),
+                           HasSubstr("--json"), HasSubstr("Continue an interrupted run"), Not(HasSubstr("\\-"))));
 }
 
 }  // namespace

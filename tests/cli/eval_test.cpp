@@ -7,21 +7,15 @@ namespace eggroll::test {
 namespace {
 
 using nlohmann::ordered_json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class EvalTest : public CliTest {
  protected:
   EvalTest() {
-    write_text("text", "It was a bright cold day in April, and the clocks were striking thirteen. ", 4000);
-    write_text("other", "The clocks were bright that day, and it was striking in April, thirteen cold days on. ", 700);
-  }
-
-  void write_text(const std::string& name, const std::string& sentence, size_t size) const {
-    std::string text;
-    while (text.size() < size) text += sentence;
-    text.resize(size);
-    write_plainly(work_ / name, text);
+    write_plainly(work_ / "text", april_text());
+    std::string other;
+    while (other.size() < 700)
+      other += "The clocks were bright that day, and it was striking in April, thirteen cold days on. ";
+    write_plainly(work_ / "other", other.substr(0, 700));
   }
   static Arguments text_run(const Arguments& more = {}) {
     return text_run_with({"train.steps=20", "checkpoint.every=10", "eval.every=10", "eval.tokens=256", "eval.streams=4",
@@ -31,11 +25,8 @@ class EvalTest : public CliTest {
   void begin() const { ASSERT_EQ(eggroll(text_run()).exit_code, 0); }
   // The record that eval prints.
   ordered_json evaluation(const Arguments& more = {}) const {
-    Arguments all = {"eval", run_folder().string(), "--json"};
-    all.insert(all.end(), more.begin(), more.end());
-    const Result result = eggroll(all);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    const ordered_json record = ordered_json::parse(result.out);
+    const ordered_json record =
+        ordered_json::parse(good(eggroll(joined({"eval", run_folder().string(), "--json"}, more))).out);
     EXPECT_EQ(seal_of(record), Seal::kWhole);
     return record;
   }
@@ -68,7 +59,7 @@ TEST_F(EvalTest, OfTheRunsOwnPartIsTheRecordsFinalFigure) {
 
 // A run that holds out another text has the same weights, for it trains on the same.
 TEST_F(EvalTest, OfAnotherTextIsTheFigureOfARunThatHeldItOut) {
-  write_text("train", "It was a bright cold day in April, and the clocks were striking thirteen. ", 3600);
+  write_plainly(work_ / "train", april_text(3600));
   const Arguments with_other = {"dataset.path=train", "dataset.valid_path=other", "results.dir=beside"};
   ASSERT_EQ(eggroll(text_run(with_other)).exit_code, 0);
   const fs::path beside = (*fs::directory_iterator(work_ / "beside")).path();
@@ -95,8 +86,8 @@ TEST_F(EvalTest, OfTheTestSplitIsTheFigureOfThatText) {
   EXPECT_EQ(entries_in(run_folder() / "evaluations"), 3U) << "no evaluation takes the place of that of the test split";
   EXPECT_THAT(eggroll({"eval", run_folder().string(), "--test"}).out,
               HasSubstr(" bits per byte on the test split " + (work_ / "other").string() + " (699 tokens)"));
-  expect_one_sentence(eggroll({"eval", run_folder().string(), "--test", "--data", "other"}),
-                      {"--test and --data were given, expected one of them"});
+  refuses({"eval", run_folder().string(), "--test", "--data", "other"},
+          {"--test and --data were given, expected one of them"});
 }
 
 // Training writes the same, to the byte, whatever the test split is and whether it is there.
@@ -116,16 +107,15 @@ TEST_F(EvalTest, NothingElseReadsTheTestSplit) {
     EXPECT_EQ(eggroll({command, run}).exit_code, 0) << command;
   }
   ASSERT_EQ(eggroll({"fork", run + "@10", "optimizer.alpha=0.5"}).exit_code, 0);
-  expect_one_sentence(eggroll({"eval", run, "--test"}),
-                      {"dataset.test_path is '", "nothing', which does not exist", "--data FILE"});
+  refuses({"eval", run, "--test"}, {"dataset.test_path is '", "nothing', which does not exist", "--data FILE"});
 }
 
 TEST_F(EvalTest, RefusesATestSplitThatIsNone) {
   begin();
   const std::string run = run_folder().string();
-  expect_one_sentence(eggroll({"eval", run, "--test"}), {"has no test split (dataset.test_path)", "--data FILE"});
-  expect_one_sentence(eggroll(text_run({"dataset.test_path=text"})),
-                      {"test_path is '", "which is dataset.path too", "set dataset.test_path=null"});
+  refuses({"eval", run, "--test"}, {"has no test split (dataset.test_path)", "--data FILE"});
+  refuses(text_run({"dataset.test_path=text"}),
+          {"test_path is '", "which is dataset.path too", "set dataset.test_path=null"});
   // As a run of before there was a test split has it.
   std::string config = read_file(run_folder() / "config.yaml");
   for (const char* line : {"# sha256", "  test_path:"}) {
@@ -134,7 +124,7 @@ TEST_F(EvalTest, RefusesATestSplitThatIsNone) {
     config.erase(at, config.find('\n', at) + 1 - at);
   }
   write_plainly(run_folder() / "config.yaml", config);
-  expect_one_sentence(eggroll({"eval", run, "--test"}), {"has no test split (dataset.test_path)"});
+  refuses({"eval", run, "--test"}, {"has no test split (dataset.test_path)"});
   EXPECT_EQ(evaluation().at("step").get<uint64_t>(), 20U);
 }
 
@@ -144,8 +134,8 @@ TEST_F(EvalTest, SeveralFilesAreMeasuredByAPattern) {
   write_plainly(work_ / "part-1", all.substr(0, 300));
   write_plainly(work_ / "part-2", all.substr(300));
   EXPECT_EQ(evaluation({"--data", "part-*"}).at("bits_per_unit"), evaluation({"--data", "other"}).at("bits_per_unit"));
-  expect_one_sentence(eggroll({"eval", run_folder().string(), "--data", "no-*"}),
-                      {"eggroll: --data is '", "no-*', which matches no file", "correct the path"});
+  refuses({"eval", run_folder().string(), "--data", "no-*"},
+          {"eggroll: --data is '", "no-*', which matches no file", "correct the path"});
 }
 
 TEST_F(EvalTest, EachCheckpointThatIsKeptCanBeMeasured) {
@@ -157,15 +147,12 @@ TEST_F(EvalTest, EachCheckpointThatIsKeptCanBeMeasured) {
   evaluation();
   EXPECT_EQ(entries_in(run_folder() / "evaluations"), 2U) << "the same evaluation has one record";
   const std::string run = run_folder().string();
-  expect_one_sentence(eggroll({"eval", run, "--checkpoint", "7"}),
-                      {"keeps no checkpoint after 7 steps", "expected one of: 10, 20", "checkpoint.keep"});
-  expect_one_sentence(eggroll({"eval", run, "--checkpoint", "newest"}),
-                      {"--checkpoint is 'newest'", "expected end, last, best or a number of steps"});
-  const Arguments sample = {"sample", run, "--count", "30", "--checkpoint"};
+  refuses({"eval", run, "--checkpoint", "7"},
+          {"keeps no checkpoint after 7 steps", "expected one of: 10, 20", "checkpoint.keep"});
+  refuses({"eval", run, "--checkpoint", "newest"},
+          {"--checkpoint is 'newest'", "expected end, last, best or a number of steps"});
   const auto sampled = [&](const std::string& step) {
-    Arguments all = sample;
-    all.push_back(step);
-    return eggroll(all).out;
+    return eggroll({"sample", run, "--count", "30", "--checkpoint", step}).out;
   };
   EXPECT_EQ(sampled("20"), sampled("last"));
   EXPECT_NE(sampled("10"), sampled("last"));
@@ -177,23 +164,15 @@ TEST_F(EvalTest, TheBestCheckpointIsKeptAndMeasured) {
   for (size_t i = 0; i < other.size(); i += 3) other[i] = 'Z';
   write_plainly(work_ / "other", other);
   const auto run_with = [&](const Arguments& more) {
-    Arguments all = {"dataset.valid_path=other",
-                     "train.steps=60",
-                     "train.population=64",
-                     "optimizer.alpha=1",
-                     "eval.every=5",
-                     "eval.tokens=256",
-                     "eval.streams=4",
-                     "checkpoint.every=1000",
-                     "checkpoint.keep=1",
-                     "results.dir=runs/" + std::to_string(runs_begun_)};
-    all.insert(all.end(), more.begin(), more.end());
-    EXPECT_EQ(eggroll(text_run_with(all, {})).exit_code, 0);
+    good(
+        eggroll(text_run_with({"dataset.valid_path=other", "train.steps=60", "train.population=64", "optimizer.alpha=1",
+                               "eval.every=5", "eval.tokens=256", "eval.streams=4", "checkpoint.every=1000",
+                               "checkpoint.keep=1", "results.dir=runs/" + std::to_string(runs_begun_)},
+                              more)));
     return fs::directory_iterator(work_ / "runs" / std::to_string(runs_begun_++))->path();
   };
   const auto step_of = [&](const fs::path& run, const std::string& checkpoint) {
-    const Result result = eggroll({"eval", run.string(), "--json", "--checkpoint", checkpoint});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const Result result = good(eggroll({"eval", run.string(), "--json", "--checkpoint", checkpoint}));
     said_ = result.err;
     return ordered_json::parse(result.out).at("step").get<uint64_t>();
   };
@@ -209,9 +188,7 @@ TEST_F(EvalTest, TheBestCheckpointIsKeptAndMeasured) {
   // The run has ended with it, and so it is what everything takes.
   EXPECT_EQ(record.final->step, record.best->step);
   EXPECT_EQ(step_of(stopped, "end"), record.best->step);
-  const Result measured = eggroll({"eval", stopped.string(), "--json"});
-  ASSERT_EQ(measured.exit_code, 0) << measured.err;
-  const ordered_json evaluated = ordered_json::parse(measured.out);
+  const ordered_json evaluated = ordered_json::parse(good(eggroll({"eval", stopped.string(), "--json"})).out);
   EXPECT_EQ(evaluated.at("bits_per_unit").get<double>(), record.final->bits_per_unit);
   EXPECT_EQ(evaluated.at("weights_sha256").get<std::string>(), *record.weights_sha256);
   const auto sampled = [&](const std::string& checkpoint) {
@@ -235,8 +212,7 @@ TEST_F(EvalTest, TheBestCheckpointIsKeptAndMeasured) {
 
 TEST_F(EvalTest, SaysWhatItFound) {
   begin();
-  const Result result = eggroll({"eval", run_folder().string(), "--data", "other"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const Result result = good(eggroll({"eval", run_folder().string(), "--data", "other"}));
   EXPECT_THAT(result.out, HasSubstr(" bits per byte on other (699 tokens), weights after 20 steps\n"));
   EXPECT_THAT(result.out, HasSubstr("on the same data: unigram "));
   EXPECT_THAT(result.out, HasSubstr("/evaluations/step-00000020-"));
@@ -245,21 +221,20 @@ TEST_F(EvalTest, SaysWhatItFound) {
 TEST_F(EvalTest, RefusesWhatItCannotMeasure) {
   begin();
   const std::string run = run_folder().string();
-  expect_one_sentence(eggroll({"eval", run, "--data", "nothing"}),
-                      {"--data is 'nothing', which does not exist", "expected a file that can be read"});
+  refuses({"eval", run, "--data", "nothing"},
+          {"--data is 'nothing', which does not exist", "expected a file that can be read"});
   fs::create_directory_symlink(work_, run_folder() / "evaluations");
-  expect_one_sentence(eggroll({"eval", run}), {"evaluations is a link", "remove the link"});
+  refuses({"eval", run}, {"evaluations is a link", "remove the link"});
   fs::remove(run_folder() / "evaluations");
   fs::rename(work_ / "text", work_ / "moved");
-  expect_one_sentence(eggroll({"eval", run}), {"dataset.path is '", "which does not exist", "--train-data FILE"});
+  refuses({"eval", run}, {"dataset.path is '", "which does not exist", "--train-data FILE"});
   EXPECT_EQ(evaluation({"--train-data", "moved"}).at("step").get<uint64_t>(), 20U);
   // Other bytes than those of the run.
-  expect_one_sentence(eggroll({"eval", run, "--train-data", "other"}),
-                      {"the data are not those of the run in ", "--train-data"});
-  expect_one_sentence(eggroll({"eval", run, "--data", "moved", "--train-data", "other"}),
-                      {"the data are not those of the run in ", "--train-data"});
-  expect_one_sentence(eggroll({"eval", run, "--train-data", "moved", "--data", work_.string()}),
-                      {"which is no file or empty", "expected a file with at least 2 tokens"});
+  refuses({"eval", run, "--train-data", "other"}, {"the data are not those of the run in ", "--train-data"});
+  refuses({"eval", run, "--data", "moved", "--train-data", "other"},
+          {"the data are not those of the run in ", "--train-data"});
+  refuses({"eval", run, "--train-data", "moved", "--data", work_.string()},
+          {"which is no file or empty", "expected a file with at least 2 tokens"});
   EXPECT_EQ(entries_in(run_folder() / "evaluations"), 1U);
   // The user did not set dataset.valid_path.
   write_plainly(work_ / "short", "x");
@@ -273,10 +248,9 @@ TEST_F(EvalTest, RefusesWhatItCannotMeasure) {
 
 TEST_F(EvalTest, AGeneratedDatasetHasNoOtherText) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
-  expect_one_sentence(eggroll({"eval", run_folder().string(), "--data", "other"}),
-                      {"--data was given", "reads no file", "leave --data out"});
-  expect_one_sentence(eggroll({"eval", run_folder().string(), "--test"}),
-                      {"--test was given", "reads no file", "leave --test out"});
+  refuses({"eval", run_folder().string(), "--data", "other"},
+          {"--data was given", "reads no file", "leave --data out"});
+  refuses({"eval", run_folder().string(), "--test"}, {"--test was given", "reads no file", "leave --test out"});
   EXPECT_EQ(evaluation().at("data").at("unit").get<std::string>(), "token");
 }
 

@@ -4,8 +4,6 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 class ForkTest : public CliTest {
  protected:
   ForkTest() {
@@ -24,8 +22,7 @@ class ForkTest : public CliTest {
 };
 
 TEST_F(ForkTest, GoesOnFromAStepByTheRunsName) {
-  const Result same = eggroll({"fork", source_ + "@20", "name=same"});
-  ASSERT_EQ(same.exit_code, 0) << same.err;
+  const Result same = good(eggroll({"fork", source_ + "@20", "name=same"}));
   EXPECT_THAT(same.out, HasSubstr("goes on from "));
   EXPECT_EQ(weights_of("same"), weights_of("source"));
   EXPECT_EQ(steps_in(run_named("same")).front(), 20U);
@@ -33,22 +30,19 @@ TEST_F(ForkTest, GoesOnFromAStepByTheRunsName) {
   EXPECT_EQ(init.at("run"), record_in(run_named("source")).at("config_hash"));
   EXPECT_EQ(init.at("step"), 20);
 
-  const Result other = eggroll({"fork", source_, "name=other", "train.steps=60", "optimizer=es_adamw"});
-  ASSERT_EQ(other.exit_code, 0) << other.err;
+  const Result other = good(eggroll({"fork", source_, "name=other", "train.steps=60", "optimizer=es_adamw"}));
   EXPECT_EQ(steps_in(run_named("other")).front(), 40U);
   EXPECT_EQ(steps_in(run_named("other")).back(), 60U);
   EXPECT_THAT(eggroll({"replay", run_named("other").string()}).out, HasSubstr("replayed 60 steps"));
   // One more, from what is a fork itself.
-  const Result next = eggroll({"fork", run_named("other").string() + "@60", "name=next", "train.steps=70"});
-  EXPECT_EQ(next.exit_code, 0) << next.err;
+  const Result next = good(eggroll({"fork", run_named("other").string() + "@60", "name=next", "train.steps=70"}));
   EXPECT_EQ(record_in(run_named("next")).at("config").at("optimizer").at("name"), "es_adamw");
 }
 
 // What ended the other run does not end its fork.
 TEST_F(ForkTest, LeavesStopRulesBehindAndSaysSo) {
   EXPECT_EQ(eggroll(tiny_run({"name=stopped", "stop.steps=20"})).exit_code, 0);
-  const Result fork = eggroll({"fork", run_named("stopped").string(), "name=on"});
-  ASSERT_EQ(fork.exit_code, 0) << fork.err;
+  const Result fork = good(eggroll({"fork", run_named("stopped").string(), "name=on"}));
   EXPECT_THAT(fork.out,
               HasSubstr("the other run's stop rules are left behind (stop.steps=20); name them to keep them"));
   EXPECT_EQ(weights_of("on"), weights_of("source"));
@@ -58,19 +52,12 @@ TEST_F(ForkTest, LeavesStopRulesBehindAndSaysSo) {
 
 TEST_F(ForkTest, ItsMetricsAreWhole) {
   ASSERT_EQ(eggroll({"fork", source_ + "@20", "name=same"}).exit_code, 0);
-  const Result exported = eggroll({"export", run_named("same").string(), "--csv", "all.csv"});
-  EXPECT_EQ(exported.exit_code, 0);
-  EXPECT_EQ(exported.err, "");
-  EXPECT_THAT(exported.out, testing::Not(HasSubstr("missing")));
+  EXPECT_THAT(said(eggroll({"export", run_named("same").string(), "--csv", "all.csv"})), Not(HasSubstr("missing")));
 }
 
 TEST_F(ForkTest, KilledItGoesOnToTheSameWeights) {
   const Arguments forking = {"fork", source_ + "@20", "train.steps=400", "checkpoint.every=10"};
-  const auto with_name = [&](const std::string& name) {
-    Arguments all = forking;
-    all.push_back("name=" + name);
-    return command(all);
-  };
+  const auto with_name = [&](const std::string& name) { return command(joined(forking, {"name=" + name})); };
   for (int i = 1; i <= 3; ++i) {
     Process process(work_, with_name("killed"));
     const size_t lines = lines_in(run_named("killed"));
@@ -85,26 +72,22 @@ TEST_F(ForkTest, KilledItGoesOnToTheSameWeights) {
 }
 
 TEST_F(ForkTest, ASweepBeginsWithTheWeightsOfARun) {
-  fs::create_directories(work_ / "own" / "configs");
-  fs::create_directories(work_ / "own" / "experiments");
-  write_plainly(work_ / "own" / "experiments" / "branches.yaml",
-                "defaults:\n  - count\n  - _self_\nname: branches\ninit: {from: \"" + source_ +
-                    "@20\", continue: true}\nsweep:\n  product: [\"train.steps=30,40\"]\n");
-  Arguments sweep = tiny_run();
-  sweep.erase(sweep.begin(), sweep.begin() + 2);
+  write_own("branches", "defaults:\n  - count\n  - _self_\nname: branches\ninit: {from: \"" + source_ +
+                            "@20\", continue: true}\nsweep:\n  product: [\"train.steps=30,40\"]\n");
+  Arguments sweep = tiny_run({"results.sweeps=sweeps"});
   std::erase(sweep, "train.steps=40");
-  sweep.insert(sweep.begin(), {"--config-dir", "own/configs", "sweep", "experiment=branches", "results.sweeps=sweeps"});
-  const Result result = eggroll(sweep);
-  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+  sweep[0] = "sweep";
+  sweep[1] = "experiment=branches";
+  const Result result = good(own(sweep));
   EXPECT_THAT(result.out, HasSubstr("\nfewest held-out bits of 2 settings: "));
-  EXPECT_THAT(result.out, testing::EndsWith("\nsee all: eggroll report sweeps/branches\n"));
+  EXPECT_THAT(result.out, EndsWith("\nsee all: eggroll report sweeps/branches\n"));
   std::vector<std::string> weights;
   for (const auto& point : fs::directory_iterator(work_ / "sweeps" / "branches" / "points")) {
     EXPECT_EQ(steps_in(point.path()).front(), 20U);
     weights.push_back(record_in(point.path()).at("weights_sha256"));
   }
   EXPECT_EQ(weights.size(), 2U);
-  EXPECT_THAT(weights, testing::Contains(weights_of("source")));
+  EXPECT_THAT(weights, Contains(weights_of("source")));
 }
 
 // Paths of data are those that the run began with, wherever the fork is begun, and a name may hold any character.
@@ -116,23 +99,19 @@ TEST_F(ForkTest, TheFolderItIsBegunFromDoesNotMatter) {
       {"train.steps=20", "checkpoint.every=10", "eval.every=10", "eval.tokens=64", "eval.streams=1", "name=text"}, {}));
   ASSERT_EQ(Process(text, begin).wait().exit_code, 0);
   const fs::path run = fs::directory_iterator(text / "results" / "runs")->path();
-  const Result forked = eggroll({"fork", run.string() + "@10", "name=forked"});
-  ASSERT_EQ(forked.exit_code, 0) << forked.err;
+  const Result forked = good(eggroll({"fork", run.string() + "@10", "name=forked"}));
   EXPECT_EQ(weights_of("forked"), record_in(run).at("weights_sha256"));
 }
 
 TEST_F(ForkTest, RefusesInASentence) {
-  expect_one_sentence(eggroll({"fork", source_, "init.continue=false"}),
-                      {"'init.continue=false' is for eggroll run", "leave it out"});
-  expect_one_sentence(eggroll(tiny_run({"init.from=12345678"})), {"init.from is the integer 12345678", "RUN@last"});
-  expect_one_sentence(eggroll({"fork", source_ + "@25"}),
-                      {"keeps no checkpoint after 25 steps", "expected one of: 10"});
-  expect_one_sentence(eggroll({"fork", "nothing"}), {"nothing is no run", "eggroll ls"});
-  expect_one_sentence(eggroll({"sweep", "experiment=count-convergence", "init.from=" + source_ + "@best"}),
-                      {"expected a step in a sweep", "RUN@800"});
-  expect_one_sentence(eggroll({"fork", source_, "train.steps=40"}),
-                      {"train.steps is 40", "goes on from step 40", "set train.steps"});
-  expect_one_sentence(eggroll(tiny_run({"init.from=" + source_, "model.width=32"})), {"init.from", "model settings"});
+  refuses({"fork", source_, "init.continue=false"}, {"'init.continue=false' is for eggroll run", "leave it out"});
+  refuses(tiny_run({"init.from=12345678"}), {"init.from is the integer 12345678", "RUN@last"});
+  refuses({"fork", source_ + "@25"}, {"keeps no checkpoint after 25 steps", "expected one of: 10"});
+  refuses({"fork", "nothing"}, {"nothing is no run", "eggroll ls"});
+  refuses({"sweep", "experiment=count-convergence", "init.from=" + source_ + "@best"},
+          {"expected a step in a sweep", "RUN@800"});
+  refuses({"fork", source_, "train.steps=40"}, {"train.steps is 40", "goes on from step 40", "set train.steps"});
+  refuses(tiny_run({"init.from=" + source_, "model.width=32"}), {"init.from", "model settings"});
   // The run's own settings cannot be composed where the files give others.
   for (const char* folder : {"configs", "experiments"}) {
     fs::create_directories(work_ / "changed" / folder);

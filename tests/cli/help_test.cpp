@@ -1,55 +1,50 @@
 // Help, the lists of groups and keys, and what a command line that cannot be read is answered with.
-#include <sstream>
-
 #include "cli/eggroll_command.h"
 
 namespace eggroll::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 TEST_F(CliTest, WithoutArgumentsItHelps) {
-  const Result help = Process(work_, {EGGROLL_BIN_DIR "/eggroll"}).wait();
-  EXPECT_EQ(help.exit_code, 0);
-  EXPECT_EQ(help.err, "");
-  EXPECT_THAT(help.out, AllOf(HasSubstr("Usage: eggroll [OPTIONS] SUBCOMMAND"), HasSubstr("eggroll keys")));
-  EXPECT_EQ(help.out, eggroll({"--help"}).out);
-  EXPECT_EQ(help.out, eggroll({"help"}).out);
+  const std::string help = said(Process(work_, {EGGROLL_BIN_DIR "/eggroll"}).wait());
+  EXPECT_THAT(help, AllOf(HasSubstr("Usage: eggroll [OPTIONS] SUBCOMMAND"), HasSubstr("eggroll keys")));
+  EXPECT_EQ(help, eggroll({"--help"}).out);
+  EXPECT_EQ(help, eggroll({"help"}).out);
   EXPECT_THAT(eggroll({"-V"}).out, StartsWith("eggroll "));
   EXPECT_EQ(eggroll({"-V"}).out, eggroll({"--version"}).out);
 }
 
 TEST_F(CliTest, HelpDescribesACommand) {
   for (const char* command : {"run", "eval", "keys", "compare"}) {
-    const Result help = eggroll({"help", command});
-    EXPECT_EQ(help.exit_code, 0) << help.err;
+    const Result help = good(eggroll({"help", command}));
     EXPECT_THAT(help.out, HasSubstr(std::string("Usage: eggroll ") + command + " "));
     EXPECT_EQ(help.out, eggroll({command, "--help"}).out);
   }
-  expect_one_sentence(eggroll({"help", "rnu"}), {"unknown command 'rnu'", "did you mean 'run'?"});
+  refuses({"help", "rnu"}, {"unknown command 'rnu'", "did you mean 'run'?"});
 }
 
 // Usage lines have one word that no line end may part.
-TEST_F(CliTest, HelpFitsATerminalOf80Columns) {
+TEST_F(CliTest, HelpListsEachCommandAndFitsATerminalOf80Columns) {
+  const std::string all = eggroll({"help"}).out;
   Arguments commands = {"help"};
-  std::istringstream listed(Process(work_, {EGGROLL_BIN_DIR "/eggroll", "complete", "help", ""}).wait().out);
-  for (std::string line; std::getline(listed, line);) commands.push_back(line.substr(0, line.find('\t')));
+  for (const std::string& line :
+       lines_of(Process(work_, {EGGROLL_BIN_DIR "/eggroll", "complete", "help", ""}).wait().out)) {
+    commands.push_back(line.substr(0, line.find('\t')));
+  }
   EXPECT_GE(commands.size(), 20U);
   for (const std::string& command : commands) {
-    std::istringstream help(eggroll({"help", command}).out);
-    for (std::string line; std::getline(help, line);) EXPECT_LE(line.size(), 80U) << command << ": " << line;
+    EXPECT_THAT(all, HasSubstr("\n  " + command + " "));
+    const std::string help = eggroll({"help", command}).out;
+    EXPECT_THAT(help, HasSubstr("Usage: "));
+    for (const std::string& line : lines_of(help)) EXPECT_LE(line.size(), 80U) << command << ": " << line;
   }
 }
 
 TEST_F(CliTest, AnUnknownOptionGetsASuggestion) {
-  expect_one_sentence(eggroll({"run", "--multirn"}), {"unknown option '--multirn'", "did you mean '--multirun'?"});
-  expect_one_sentence(eggroll({"sweep", "--job=2"}), {"unknown option '--job'", "did you mean '--jobs'?"});
-  expect_one_sentence(eggroll({"run", "--config-dri", "x"}), {"did you mean '--config-dir'?", "eggroll run --help"});
-  expect_one_sentence(eggroll({"--versoin"}), {"unknown option '--versoin'", "did you mean '--version'?"});
-  expect_one_sentence(eggroll({"eval", "x", "--frobnicate"}), {"unknown option '--frobnicate' (see eggroll eval"});
+  refuses({"run", "--multirn"}, {"unknown option '--multirn'", "did you mean '--multirun'?"});
+  refuses({"sweep", "--job=2"}, {"unknown option '--job'", "did you mean '--jobs'?"});
+  refuses({"run", "--config-dri", "x"}, {"did you mean '--config-dir'?", "eggroll run --help"});
+  refuses({"--versoin"}, {"unknown option '--versoin'", "did you mean '--version'?"});
+  refuses({"eval", "x", "--frobnicate"}, {"unknown option '--frobnicate' (see eggroll eval"});
 }
 
 TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {
@@ -59,8 +54,7 @@ TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {
   }
   EXPECT_THAT(all, AllOf(HasSubstr("es_adagrad es_adamw es_sgd sign_es"), HasSubstr("checkpoint monitor stop")));
 
-  const Result optimizer = eggroll({"keys", "optimizer"});
-  EXPECT_EQ(optimizer.exit_code, 0) << optimizer.err;
+  const Result optimizer = good(eggroll({"keys", "optimizer"}));
   EXPECT_THAT(optimizer.out, AllOf(HasSubstr("optimizer=sign_es   (chosen)\n    A weight moves by one"),
                                    HasSubstr("optimizer=es_sgd\n    Momentum on the vote"),
                                    HasSubstr("\noptimizer.alpha=1.0\n    level of the test at the first step\n")));
@@ -74,10 +68,9 @@ TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {
       eggroll({"keys", "eval.warmup"}).out,
       StartsWith("eval.warmup=0\n    tokens before its part that each stream reads and does not score, so that\n"));
   EXPECT_THAT(eggroll({"keys", "eval.warmup"}).out, HasSubstr("models without a"));
-  expect_one_sentence(eggroll({"keys", "modl"}), {"'modl' is no group and no key", "did you mean 'model'?"});
-  expect_one_sentence(eggroll({"keys", "train."}), {"'train.' is no group and no key"});
-  expect_one_sentence(eggroll({"keys", "train.stepz"}),
-                      {"'train.stepz' is no group and no key", "did you mean 'train.steps'?"});
+  refuses({"keys", "modl"}, {"'modl' is no group and no key", "did you mean 'model'?"});
+  refuses({"keys", "train."}, {"'train.' is no group and no key"});
+  refuses({"keys", "train.stepz"}, {"'train.stepz' is no group and no key", "did you mean 'train.steps'?"});
 }
 
 TEST_F(CliTest, KeysJoinsTheCommentsOfAKey) {

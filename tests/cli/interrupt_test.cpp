@@ -7,16 +7,10 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 class InterruptTest : public CliTest {
  protected:
   // The run is long enough for a signal to arrive in its middle.
-  static Arguments longer_run(const Arguments& more = {}) {
-    Arguments all = tiny_run({"train.steps=200"});
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
+  static Arguments longer_run(const Arguments& more = {}) { return joined(tiny_run({"train.steps=200"}), more); }
 
   size_t lines() const { return lines_in(run_folder()); }
 
@@ -59,8 +53,7 @@ TEST_P(StopSignal, FinishesTheStepSavesAndSaysHowToGoOn) {
   EXPECT_THAT(stopped.out, HasSubstr("interrupted after " + std::to_string(steps) +
                                      " of 200 steps, saved; go on with: eggroll resume " + folder + "\n"));
 
-  const Result resumed = eggroll({"resume", folder});
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const Result resumed = good(eggroll({"resume", folder}));
   expect_completed(run, digest);
   EXPECT_EQ(record_in(run).at("resumes"), 1);
   EXPECT_THAT(resumed.out, HasSubstr("weights sha256 " + digest + "\n"));
@@ -101,10 +94,7 @@ TEST_F(InterruptTest, ManyTerminatesAreOneWish) {
 }
 
 TEST_F(InterruptTest, UnderNohupAHangUpIsIgnored) {
-  Arguments words = {"/usr/bin/env", "nohup"};
-  const Arguments run = command(longer_run());
-  words.insert(words.end(), run.begin(), run.end());
-  Process process(work_, words);
+  Process process(work_, joined({"/usr/bin/env", "nohup"}, command(longer_run())));
   wait_for_lines(process, 15);
   process.signal(SIGHUP);
   EXPECT_EQ(process.wait().exit_code, 0);
@@ -149,13 +139,11 @@ TEST_P(Kill, ThreeTimesAtRandomItEndsWithTheSameWeights) {
     expect_readable();
     done = lines();
   }
-  const Result finished = eggroll(run);
-  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  good(eggroll(run));
   expect_completed(run_folder(), digest);
   EXPECT_EQ(record_in(run_folder()).at("resumes"), 3);
-  const Result replayed = eggroll({"replay", run_folder().string()});
-  EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
-  EXPECT_THAT(replayed.out, HasSubstr("weights sha256 " + digest + "\nequal to the checkpoint "));
+  EXPECT_THAT(good(eggroll({"replay", run_folder().string()})).out,
+              HasSubstr("weights sha256 " + digest + "\nequal to the checkpoint "));
 }
 
 // In the second run each evaluation lowers the learning rate, so steps depend on the evaluations before them.
@@ -188,11 +176,11 @@ TEST_F(InterruptTest, KilledAtItsVeryBeginningItStartsAnew) {
 TEST_F(InterruptTest, AFolderInUseIsRefusedAndLeftAlone) {
   Process owner(work_, command(longer_run({"train.steps=1000000"})));
   wait_for_lines(owner, 3);
-  const std::string folder = "results/runs/" + run_folder().filename().string();
+  const std::string folder = run_name();
   const std::string lock = read_file(run_folder() / "lock");
   for (const Arguments& arguments : {longer_run({"train.steps=1000000"}), Arguments{"resume", folder}}) {
-    expect_one_sentence(eggroll(arguments), {folder + " is in use by pid " + std::to_string(owner.pid()),
-                                             "wait until it ends or stop it", "run the same command again"});
+    refuses(arguments, {folder + " is in use by pid " + std::to_string(owner.pid()), "wait until it ends or stop it",
+                        "run the same command again"});
   }
   EXPECT_EQ(read_file(run_folder() / "lock"), lock);
   owner.signal(SIGTERM);

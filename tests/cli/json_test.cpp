@@ -5,19 +5,13 @@ namespace eggroll::test {
 namespace {
 
 using nlohmann::ordered_json;
-using ::testing::HasSubstr;
 
 class JsonTest : public CliTest {
  protected:
   // Throws where standard output holds anything else. plugins: EGGROLL_PLUGIN_PATH.
   ordered_json document(const Arguments& arguments, const std::string& plugins = "") const {
-    Arguments all = {"/usr/bin/env", "EGGROLL_PLUGIN_PATH=" + plugins};
-    for (const std::string& word : command(arguments)) all.push_back(word);
-    all.emplace_back("--json");
-    const Result result = Process(work_, all).wait();
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(result.err, "");
-    return ordered_json::parse(result.out);
+    const Arguments all = command_with("EGGROLL_PLUGIN_PATH=" + plugins, joined(arguments, {"--json"}));
+    return ordered_json::parse(said(Process(work_, all).wait()));
   }
   // The entry of the list whose member has this value.
   static ordered_json entry(const ordered_json& list, const char* member, const ordered_json& value) {
@@ -105,30 +99,19 @@ TEST_F(JsonTest, ComparisonsHaveValuesAndFigures) {
 }
 
 TEST_F(JsonTest, PointsHaveTheirCostAndState) {
-  const Arguments small = {"experiment=count-convergence",
-                           "sweep.seeds=2",
-                           "train.steps=2",
-                           "eval.every=2",
-                           "model.width=8",
-                           "dataset.rows=64",
-                           "dataset.valid_rows=4",
-                           "name=swept"};
-  const auto with = [&](Arguments words, const Arguments& more) {
-    words.insert(words.end(), small.begin(), small.end());
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  };
-  const ordered_json planned = document(with({"points"}, {}));
+  Arguments points = tiny_sweep({"sweep.seeds=2"});
+  points.front() = "points";
+  const ordered_json planned = document(points);
   EXPECT_EQ(planned.at("name"), "swept");
   EXPECT_EQ(planned.at("search"), nullptr);
   EXPECT_EQ(planned.at("left"), planned.at("points").size());
   EXPECT_EQ(planned.at("seconds_left"), nullptr) << "nobody has run any";
   EXPECT_TRUE(planned.at("memory_bytes").is_number_unsigned());
-  ASSERT_EQ(eggroll(with({"sweep"}, {"seed=0"})).exit_code, 0);
-  const ordered_json half = document(with({"points"}, {}));
-  const size_t points = half.at("points").size();
-  EXPECT_EQ(half.at("done"), points / 2);
-  EXPECT_EQ(half.at("left"), points / 2);
+  ASSERT_EQ(eggroll(tiny_sweep({"sweep.seeds=2", "seed=0"})).exit_code, 0);
+  const ordered_json half = document(points);
+  const size_t count = half.at("points").size();
+  EXPECT_EQ(half.at("done"), count / 2);
+  EXPECT_EQ(half.at("left"), count / 2);
   EXPECT_EQ(half.at("failed"), 0);
   EXPECT_GT(half.at("seconds_left").get<double>(), 0.0);
   const ordered_json done = entry(half.at("points"), "seed", 0);

@@ -5,41 +5,27 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 class MovedDataTest : public CliTest {
  protected:
   MovedDataTest() {
-    std::string text;
-    while (text.size() < 4000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
-    write_plainly(work_ / "text", text);
+    write_plainly(work_ / "text", april_text());
     for (const char* folder : {"elsewhere", "moved"}) fs::create_directory(folder_ / folder);
   }
 
   static Arguments text_run(const Arguments& more = {}) {
     return text_run_with({"train.steps=300", "checkpoint.every=5", "eval.every=100", "eval.tokens=512"}, more);
   }
-  // Begins the run in work_, and stops it in its middle.
-  void interrupt(const Arguments& arguments) const {
-    Process process(work_, command(arguments));
-    ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 12; }));
-    process.signal(SIGINT);
-    ASSERT_EQ(process.wait().exit_code, 128 + SIGINT);
-  }
   // Resumes the run from another folder.
   Result resume(const Arguments& more = {}) const {
-    Arguments all = {"resume", run_folder().string()};
-    all.insert(all.end(), more.begin(), more.end());
-    return Process(folder_ / "elsewhere", command(all)).wait();
+    return Process(folder_ / "elsewhere", command(joined({"resume", run_folder().string()}, more))).wait();
   }
 };
 
 TEST_F(MovedDataTest, ARunGoesOnFromAnyFolder) {
   const std::string digest = undisturbed(text_run());
-  interrupt(text_run({"plugins.path=[" EGGROLL_BIN_DIR "/plugins/../plugins]"}));
+  ASSERT_EQ(stopped(text_run({"plugins.path=[" EGGROLL_BIN_DIR "/plugins/../plugins]"}), 12).exit_code, 128 + SIGINT);
   EXPECT_THAT(read_file(run_folder() / "config.yaml"), HasSubstr("path: " + (work_ / "text").string() + "\n"));
-  const Result result = resume();
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  good(resume());
   expect_completed(run_folder(), digest);
   EXPECT_EQ(entries_in(folder_ / "elsewhere"), 0U);
 }
@@ -51,7 +37,7 @@ TEST_F(MovedDataTest, ReplayNamesDataThatHaveChanged) {
   std::string text = read_file(work_ / "text");
   text[99] = 'Z';
   write_plainly(work_ / "text", text);
-  expect_one_sentence(eggroll({"replay", run}), {"the data are not those of the run in " + run, "restore the data"});
+  refuses({"replay", run}, {"the data are not those of the run in " + run, "restore the data"});
 }
 
 // Its settings do not fit this eggroll either, but the sentence must name the op set.
@@ -76,15 +62,14 @@ TEST_F(MovedDataTest, TheSamePathWrittenOtherwiseIsTheSameRun) {
     EXPECT_THAT(eggroll(text_run({"train.steps=5", "dataset.path=" + path})).out, HasSubstr("finished already"));
   }
   // ~ is HOME, which no shell replaces behind a dotted key.
-  const Arguments run = command(text_run({"train.steps=5", "dataset.path=~/text"}));
-  Arguments at_home = {"/usr/bin/env", "HOME=" + work_.string()};
-  at_home.insert(at_home.end(), run.begin(), run.end());
+  const Arguments at_home =
+      joined({"/usr/bin/env", "HOME=" + work_.string()}, command(text_run({"train.steps=5", "dataset.path=~/text"})));
   EXPECT_THAT(Process(work_, at_home).wait().out, HasSubstr("finished already"));
 }
 
 TEST_F(MovedDataTest, DataThatMovedAreNamedAndCompared) {
   const std::string digest = undisturbed(text_run());
-  interrupt(text_run());
+  ASSERT_EQ(stopped(text_run(), 12).exit_code, 128 + SIGINT);
   fs::rename(work_ / "text", folder_ / "moved" / "renamed");
   write_plainly(folder_ / "moved" / "other", read_file(folder_ / "moved" / "renamed") + "!");
   const std::string config = read_file(run_folder() / "config.yaml");
@@ -96,8 +81,7 @@ TEST_F(MovedDataTest, DataThatMovedAreNamedAndCompared) {
   expect_one_sentence(resume({"--data", "../moved/renamed", "--valid-data", "../moved/other"}),
                       {"--valid-data was given, and the run has no dataset.valid_path; leave it out"});
   EXPECT_EQ(read_file(run_folder() / "config.yaml"), config);
-  const Result result = resume({"--data", "../moved/renamed"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  good(resume({"--data", "../moved/renamed"}));
   expect_completed(run_folder(), digest);
   // The run has stored its data's new place, and the new path names the same run.
   EXPECT_THAT(resume().out, HasSubstr("finished already"));
@@ -120,12 +104,12 @@ TEST_F(MovedDataTest, AVocabularyThatMovedIsNamedToSample) {
       0);
   fs::rename(work_ / "vocabulary", folder_ / "moved" / "vocabulary");
   const Arguments sample = {"sample", run_folder().string(), "--count", "5", "--prompt", "It"};
-  expect_one_sentence(eggroll(sample), {"dataset.vocabulary is '", "which does not exist", "--vocabulary FILE"});
+  refuses(sample, {"dataset.vocabulary is '", "which does not exist", "--vocabulary FILE"});
   Arguments named = sample;
   named.insert(named.end(), {"--vocabulary", "../moved/vocabulary"});
-  EXPECT_THAT(eggroll(named).out, testing::StartsWith("It"));
+  EXPECT_THAT(eggroll(named).out, StartsWith("It"));
   write_plainly(folder_ / "moved" / "vocabulary", vocabulary + "61\n");
-  expect_one_sentence(eggroll(named), {"/moved/vocabulary' has changed since the run in "});
+  refuses(named, {"/moved/vocabulary' has changed since the run in "});
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <map>
-#include <sstream>
 
 #include "cli/eggroll_command.h"
 #include "config/yaml.h"
@@ -13,17 +12,6 @@
 
 namespace eggroll::test {
 namespace {
-
-using ::testing::HasSubstr;
-
-// The bytes of all files below, by their path. Links are not followed.
-std::map<std::string, std::string> contents(const fs::path& folder) {
-  std::map<std::string, std::string> all;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    all[entry.path()] = entry.is_regular_file() && !entry.is_symlink() ? read_file(entry.path()) : "";
-  }
-  return all;
-}
 
 class ReceivedTest : public CliTest {
  protected:
@@ -58,10 +46,7 @@ class ReceivedTest : public CliTest {
   }
 
   Arguments in_marked_environment(const Arguments& arguments) const {
-    Arguments all = {"/usr/bin/env", "EGGROLL_TEST_MARK=" + mark_.string()};
-    const Arguments own = command(arguments);
-    all.insert(all.end(), own.begin(), own.end());
-    return all;
+    return command_with("EGGROLL_TEST_MARK=" + mark_.string(), arguments);
   }
   Result with_mark(const Arguments& arguments) const { return Process(work_, in_marked_environment(arguments)).wait(); }
 
@@ -70,8 +55,7 @@ class ReceivedTest : public CliTest {
     EXPECT_EQ(result.signal, 0);
     EXPECT_FALSE(fs::exists(mark_)) << result.out << result.err;
     fs::remove(mark_);
-    EXPECT_EQ(contents(outside_), (std::map<std::string, std::string>{{outside_ / "kept", "kept\n"}}))
-        << result.out << result.err;
+    EXPECT_EQ(contents(outside_), (std::map<std::string, std::string>{{"kept", "kept\n"}})) << result.out << result.err;
   }
 
   const fs::path planted_ = folder_ / "planted";
@@ -113,8 +97,7 @@ TEST_F(ReceivedTest, AForkTakesNothingOfTheMachineFromTheRecord) {
   for (size_t i = 0; i < texts.size(); ++i) {
     SCOPED_TRACE(texts[i]);
     add_overrides({texts[i]});
-    const Result result = with_mark({"fork", run_.string() + "@10", fmt::format("name=fork{}", i)});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const Result result = good(with_mark({"fork", run_.string() + "@10", fmt::format("name=fork{}", i)}));
     EXPECT_THAT(result.out, HasSubstr("is left behind, because it is of your machine; name it to keep it\n"));
     expect_harmless(result);
     write_plainly(run_ / "record.json", whole);
@@ -135,8 +118,7 @@ TEST_F(ReceivedTest, AForkRefusesAMapThatHoldsWhatIsOfTheMachine) {
     write_plainly(run_ / "record.json", whole);
   }
   add_overrides({"eval={every: 10}"});
-  const Result result = with_mark({"fork", run_.string() + "@10"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const Result result = good(with_mark({"fork", run_.string() + "@10"}));
   expect_harmless(result);
 }
 
@@ -150,13 +132,11 @@ TEST_F(ReceivedTest, ResumeStartsAHookOnlyWhereItIsAllowed) {
 
 TEST_F(ReceivedTest, ThePageHasARowForEveryCommand) {
   std::string rows;
-  std::istringstream page(read_file(EGGROLL_SOURCE_DIR "/docs/received.md"));
-  for (std::string line; std::getline(page, line);) {
+  for (const std::string& line : lines_of(read_file(EGGROLL_SOURCE_DIR "/docs/received.md"))) {
     if (line.starts_with("| `")) rows += line.substr(0, line.find('|', 1)) + "\n";
   }
-  std::istringstream completions(Process(work_, {EGGROLL_BIN_DIR "/eggroll", "complete", ""}).wait().out);
   size_t commands = 0;
-  for (std::string line; std::getline(completions, line);) {
+  for (const std::string& line : lines_of(Process(work_, {EGGROLL_BIN_DIR "/eggroll", "complete", ""}).wait().out)) {
     const std::string name = line.substr(0, line.find('\t'));
     if (name.empty() || name[0] == '-') continue;
     ++commands;
@@ -248,14 +228,11 @@ TEST_F(ReceivedWalk, AFolderOfCheckpointsMayBeALink) {
 
 // The names of points are names, and neither they nor the folders around them lead elsewhere.
 TEST_F(ReceivedWalk, ASweepWritesInItsFolderAlone) {
-  fs::create_directories(work_ / "own" / "configs");
-  fs::create_directories(work_ / "own" / "experiments");
-  write_plainly(work_ / "own" / "experiments" / "two.yaml",
-                "defaults:\n  - count\n  - _self_\nname: two\nsweep:\n  product: [\"model.width=16,24\"]\n");
-  Arguments sweep = tiny_run();
-  sweep.erase(sweep.begin(), sweep.begin() + 2);
+  write_own("two", "defaults:\n  - count\n  - _self_\nname: two\nsweep:\n  product: [\"model.width=16,24\"]\n");
+  Arguments sweep = tiny_run({"--config-dir", (folder_ / "configs").string()});
   std::erase(sweep, "model.width=16");
-  sweep.insert(sweep.begin(), {"--config-dir", "own/configs", "sweep", "experiment=two"});
+  sweep[0] = "sweep";
+  sweep[1] = "experiment=two";
   ASSERT_EQ(with_mark(sweep).exit_code, 0);
   const fs::path folder = work_ / "results" / "sweeps" / "two";
   const fs::path whole = folder_ / "whole";
@@ -290,9 +267,8 @@ TEST_F(ReceivedWalk, ASweepWritesInItsFolderAlone) {
   });
   refused("a path as a point's name", [&] {
     std::string lines;
-    const std::string text = read_file(folder / "points.jsonl");
-    for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      nlohmann::ordered_json line = nlohmann::ordered_json::parse(text.substr(begin, end - begin));
+    for (const std::string& text : lines_of(read_file(folder / "points.jsonl"))) {
+      nlohmann::ordered_json line = nlohmann::ordered_json::parse(text);
       line.erase("crc");
       line["folder"] = "../../../../../outside/" + line["folder"].get<std::string>();
       lines += sealed_line(line) + "\n";

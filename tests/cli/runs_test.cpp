@@ -11,20 +11,21 @@ namespace eggroll::test {
 namespace {
 
 using nlohmann::ordered_json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 class RunsTest : public CliTest {
  protected:
+  // As of a run that died at its beginning.
+  static void leave_config_and_lock(const fs::path& run) {
+    for (const fs::path& path : paths_in(run)) {
+      if (path.filename() != "config.yaml" && path.filename() != "lock") fs::remove_all(path);
+    }
+  }
   void begin(const Arguments& more) const { ASSERT_EQ(eggroll(tiny_run(more)).exit_code, 0); }
   // Lists with these words; each run's `key`.
   std::vector<std::string> listed(const Arguments& words, const char* key) const {
-    Arguments all = {"ls", "--json"};
-    all.insert(all.end(), words.begin(), words.end());
-    const Result result = eggroll(all);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
     std::vector<std::string> values;
-    for (const ordered_json& run : ordered_json::parse(result.out)) values.push_back(run.at(key));
+    for (const ordered_json& run : ordered_json::parse(good(eggroll(joined({"ls", "--json"}, words))).out))
+      values.push_back(run.at(key));
     return values;
   }
 };
@@ -44,17 +45,17 @@ TEST_F(RunsTest, LsListsRunsAndFiltersThem) {
   EXPECT_EQ(listed({"model.name=gru"}, "hash").size(), 2U);
   EXPECT_EQ(listed({"hash=" + record.config_hash.substr(0, 6)}, "hash").size(), 1U);
   EXPECT_EQ(listed({wide.string()}, "hash").size(), 1U);
-  expect_one_sentence(eggroll({"ls", "model=gru"}), {"'model' has keys below it", "such as model.name"});
-  expect_one_sentence(eggroll({"ls", "status=compleated"}), {"status is 'compleated'", "completed"});
+  refuses({"ls", "model=gru"}, {"'model' has keys below it", "such as model.name"});
+  refuses({"ls", "status=compleated"}, {"status is 'compleated'", "completed"});
   const std::string table = eggroll({"ls", "seed=1"}).out;
   EXPECT_THAT(table, AllOf(HasSubstr("hash "), HasSubstr(record.config_hash.substr(0, 8)), HasSubstr("completed"),
                            HasSubstr(fmt::format("{:.4f}/token", record.final->bits_per_unit)),
                            HasSubstr(wide.filename().string())));
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2);
   EXPECT_EQ(eggroll({"ls", "status=failed"}).out, "no such run\n");
-  expect_one_sentence(eggroll({"ls", "model.widht=32"}), {"no run has a key 'model.widht'"});
-  expect_one_sentence(eggroll({"ls", "results", "other"}), {"two folders were given, 'results' and 'other'"});
-  expect_one_sentence(eggroll({"ls", "nowhere"}), {"'nowhere' does not exist"});
+  refuses({"ls", "model.widht=32"}, {"no run has a key 'model.widht'"});
+  refuses({"ls", "results", "other"}, {"two folders were given, 'results' and 'other'"});
+  refuses({"ls", "nowhere"}, {"'nowhere' does not exist"});
 }
 
 TEST_F(RunsTest, ARunIsNamedByItsFoldersNameOrTheBeginningOfItsHash) {
@@ -64,17 +65,16 @@ TEST_F(RunsTest, ARunIsNamedByItsFoldersNameOrTheBeginningOfItsHash) {
   const std::string hash = listed({"seed=1"}, "hash").at(0);
   for (const std::string& name :
        {folder.string(), "runs/" + folder.filename().string(), folder.filename().string(), hash, hash.substr(0, 8)}) {
-    const Result result = eggroll({"eval", name, "--json"});
-    ASSERT_EQ(result.exit_code, 0) << name << result.err;
+    const Result result = good(eggroll({"eval", name, "--json"}));
     EXPECT_EQ(ordered_json::parse(result.out).at("run").get<std::string>(), folder.filename().string());
   }
   EXPECT_THAT(eggroll({"resume", hash.substr(0, 8)}).out, HasSubstr("finished already"));
-  expect_one_sentence(eggroll({"eval", hash.substr(0, 3)}), {"is no run", "eggroll ls lists them"});
+  refuses({"eval", hash.substr(0, 3)}, {"is no run", "eggroll ls lists them"});
   // A copy beside it makes the hash ambiguous, and its own name is not.
   fs::create_directories(work_ / "results" / "copies");
   fs::copy(work_ / folder, work_ / "results" / "copies" / "mine", fs::copy_options::recursive);
-  expect_one_sentence(eggroll({"eval", hash.substr(0, 8)}),
-                      {"may mean any of 2 runs", "results/copies/mine", folder.string(), "name more of it"});
+  refuses({"eval", hash.substr(0, 8)},
+          {"may mean any of 2 runs", "results/copies/mine", folder.string(), "name more of it"});
   EXPECT_EQ(eggroll({"eval", "mine"}).exit_code, 0);
   // A damaged record has no hash, and hides no other run.
   write_plainly(work_ / "results" / "copies" / "mine" / "record.json", "{");
@@ -104,20 +104,18 @@ TEST_F(RunsTest, ARunWithoutARecordIsListedAndRemoved) {
   begin({"name=late", "seed=1"});
   const fs::path folder = work_ / listed({"name=early"}, "folder").at(0);
   const std::string hash = listed({"name=early"}, "hash").at(0);
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().filename() != "config.yaml" && entry.path().filename() != "lock") fs::remove_all(entry.path());
-  }
+  leave_config_and_lock(folder);
   EXPECT_EQ(listed({"status=interrupted", "name=early"}, "hash"), std::vector<std::string>{hash});
   EXPECT_EQ(listed({}, "name").size(), 2U);
   const Result table = eggroll({"ls", "name=early"});
   EXPECT_THAT(table.out,
               AllOf(HasSubstr(hash.substr(0, 8) + " interrupted     0       - -    "), HasSubstr(" runs/early-")));
-  expect_one_sentence(eggroll({"report", folder.string()}), {"found no record of a run to report on"});
+  refuses({"report", folder.string()}, {"found no record of a run to report on"});
   EXPECT_EQ(eggroll({"resume", hash.substr(0, 8)}).exit_code, 0);
   EXPECT_EQ(listed({"name=early"}, "status"), std::vector<std::string>{"completed"});
 
   fs::remove(folder / "record.json");
-  expect_one_sentence(eggroll({"rm", folder.string()}), {"record.json", "--force"});  // its steps are there
+  refuses({"rm", folder.string()}, {"record.json", "--force"});  // its steps are there
   fs::remove(folder / "metrics.jsonl");
   write_plainly(folder / "config.yaml", "#");
   EXPECT_EQ(eggroll({"ls"}).exit_code, 1);
@@ -148,10 +146,10 @@ TEST_F(RunsTest, TagsAndANoteAreKeptBesideTheRecord) {
   EXPECT_THAT(eggroll({"ls"}).out, HasSubstr(" [baseline, best-of.3]\n"));
   EXPECT_EQ(eggroll({"tag", run, "--remove", "baseline"}).out, "best-of.3\n");
   EXPECT_EQ(eggroll({"note", run, ""}).out, "\n");
-  expect_one_sentence(eggroll({"tag", run, "--remove", "baseline"}), {"has no tag 'baseline'", "best-of.3"});
-  expect_one_sentence(eggroll({"tag", run, "two words"}), {"the tag is 'two words'", "1 to 40 letters"});
-  expect_one_sentence(eggroll({"note", run, "a\033[31mred"}), {"without control characters"});
-  expect_one_sentence(eggroll({"note", run, "\xff"}), {"broken UTF-8"});
+  refuses({"tag", run, "--remove", "baseline"}, {"has no tag 'baseline'", "best-of.3"});
+  refuses({"tag", run, "two words"}, {"the tag is 'two words'", "1 to 40 letters"});
+  refuses({"note", run, "a\033[31mred"}, {"without control characters"});
+  refuses({"note", run, "\xff"}, {"broken UTF-8"});
   std::vector<std::unique_ptr<Process>> several;
   for (const char* tag : {"a", "b", "c", "d"}) {
     several.push_back(std::make_unique<Process>(work_, command({"tag", run, tag})));
@@ -175,19 +173,19 @@ TEST_F(RunsTest, RmRemovesWhatNothingRefersTo) {
   const std::string source = folder_named("source").filename();
   const std::string alone = folder_named("alone").filename();
   ASSERT_EQ(eggroll({"fork", source + "@40", "train.steps=60", "name=fork"}).exit_code, 0);
-  expect_one_sentence(eggroll({"rm", alone, source}), {source + " is not removed", "which began with it", "--force"});
+  refuses({"rm", alone, source}, {source + " is not removed", "which began with it", "--force"});
   EXPECT_EQ(listed({}, "name").size(), 3U) << "nothing is removed by half";
   EXPECT_THAT(eggroll({"rm", alone}).out, AllOf(HasSubstr("removed "), HasSubstr(alone)));
   EXPECT_EQ(listed({}, "name").size(), 2U);
-  expect_one_sentence(eggroll({"rm", alone}), {"is no run"});
+  refuses({"rm", alone}, {"is no run"});
   ASSERT_EQ(eggroll({"report", "results/runs"}).exit_code, 0);
   const std::string fork = folder_named("fork").filename();
-  expect_one_sentence(eggroll({"rm", fork}), {"the report in ", "results/runs/report"});
+  refuses({"rm", fork}, {"the report in ", "results/runs/report"});
   fs::create_directory_symlink(runs() / fork, work_ / "link");
-  expect_one_sentence(eggroll({"rm", "--force", "link"}), {"is a link"});
+  refuses({"rm", "--force", "link"}, {"is a link"});
   write_plainly(runs() / fork / "record.json", "{");
-  expect_one_sentence(eggroll({"rm", fork}), {"record.json", "--force"});
-  expect_one_sentence(eggroll({"rm", source}), {"which began with it"});
+  refuses({"rm", fork}, {"record.json", "--force"});
+  refuses({"rm", source}, {"which began with it"});
   EXPECT_EQ(eggroll({"rm", "--force", "results/runs/" + source + "/", source}).exit_code, 0);
   EXPECT_FALSE(is_there(runs() / source));
   // The fork has what it began with.
@@ -200,17 +198,14 @@ TEST_F(RunsTest, RmLeavesARunAtWorkAndAPointOfASweep) {
   Process process(work_, command(tiny_run({"train.steps=1000000"})));
   ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 2; }));
   const std::string run = run_folder().filename();
-  expect_one_sentence(eggroll({"rm", "--force", run_folder().string()}), {"is in use by pid"});
+  refuses({"rm", "--force", run_folder().string()}, {"is in use by pid"});
   process.signal(SIGKILL);
   process.wait();
   EXPECT_EQ(eggroll({"rm", run_folder().string()}).exit_code, 0);
-  const Result swept =
-      eggroll({"sweep", "experiment=count-convergence", "sweep.seeds=1", "train.steps=2", "eval.every=2",
-               "model.width=8", "dataset.rows=64", "dataset.valid_rows=4", "name=swept"});
-  ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  good(eggroll(tiny_sweep()));
   const fs::path points = work_ / "results" / "sweeps" / "swept" / "points";
   const fs::path point = fs::directory_iterator(points)->path();
-  expect_one_sentence(eggroll({"rm", point.string()}), {"is not removed", "the sweep in ", "--force"});
+  refuses({"rm", point.string()}, {"is not removed", "the sweep in ", "--force"});
 }
 
 // Many programs have a config.yaml.
@@ -225,7 +220,7 @@ TEST_F(RunsTest, AFolderThatIsNoRunIsLeftAlone) {
                                                            {"note", "project", "a"},
                                                            {"resume", "project"},
                                                            {"eval", "project"}}) {
-    expect_one_sentence(eggroll(arguments), {"project is no run", "lock that a run has held"});
+    refuses(arguments, {"project is no run", "lock that a run has held"});
   }
   EXPECT_EQ(entries_in(project), 2U);
 }
@@ -238,15 +233,15 @@ TEST_F(RunsTest, RmRefusesAFolderThatHoldsMore) {
     write_plainly(mine, "mine");
     const fs::path below = mine.lexically_relative(run);
     const std::string named = *below.begin() == "src" ? "src" : below.string();
-    expect_one_sentence(eggroll({"rm", "--force", run.string()}),
-                        {"is not removed, because it holds " + named + ",", "nothing was removed"});
+    refuses({"rm", "--force", run.string()},
+            {"is not removed, because it holds " + named + ",", "nothing was removed"});
     EXPECT_EQ(read_file(mine), "mine");
     fs::remove_all(named == "src" ? mine.parent_path() : mine);
   }
   write_plainly(work_ / "precious", "precious");
   fs::remove(run / "curve.gp");
   fs::create_symlink(work_ / "precious", run / "curve.gp");
-  expect_one_sentence(eggroll({"rm", "--force", run.string()}), {"it holds curve.gp"});
+  refuses({"rm", "--force", run.string()}, {"it holds curve.gp"});
   fs::remove(run / "curve.gp");
   EXPECT_EQ(eggroll({"rm", run.string()}).exit_code, 0);
   EXPECT_EQ(read_file(work_ / "precious"), "precious");
@@ -263,7 +258,7 @@ TEST_F(RunsTest, ARunThatAnotherMachineRunsIsLeftAlone) {
   for (const Arguments& arguments :
        std::vector<Arguments>{{"rm", "--force", run.string()}, {"resume", run.string()}, tiny_run()}) {
     fs::remove(run / "record.json");  // it has not ended
-    expect_one_sentence(eggroll(arguments), {"is in use by pid 7 on host elsewhere"});
+    refuses(arguments, {"is in use by pid 7 on host elsewhere"});
     write_plainly(run / "record.json", record.dump());
   }
   fs::last_write_time(run / "metrics.jsonl", fs::file_time_type::clock::now() - std::chrono::minutes(6));
@@ -296,10 +291,8 @@ TEST_F(RunsTest, ARunThatBeginsWhileItIsRemovedIsWhole) {
   for (int i = 0; i < 5000; ++i) write_plainly(run / "evaluations" / fmt::format("step-{}.json", i), "");
   Process removing(work_, command({"rm", run.string()}));
   ASSERT_TRUE(removing.wait_until([&] { return !is_there(run); }));
-  const Result again = eggroll(tiny_run());
-  EXPECT_EQ(again.exit_code, 0) << again.err;
-  const Result removed = removing.wait();
-  EXPECT_EQ(removed.exit_code, 0) << removed.err;
+  good(eggroll(tiny_run()));
+  good(removing.wait());
   EXPECT_EQ(record_in(run_folder()).at("status"), "completed");
   EXPECT_EQ(entries_in(runs()), 1U);
 }
@@ -311,11 +304,8 @@ TEST_F(RunsTest, RmNeedsToReadAllOfTheResults) {
   fs::create_directory(work_ / "results" / "a");
   fs::permissions(work_ / "results" / "a", fs::perms::none);
   const auto without_rights = [&](const Arguments& arguments) {
-    Arguments all = {"/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"};
-    const Arguments words = command(arguments);
-    if (::geteuid() != 0) all.clear();
-    all.insert(all.end(), words.begin(), words.end());
-    return Process(work_, all).wait();
+    const Arguments setpriv = {"/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"};
+    return Process(work_, joined(::geteuid() == 0 ? setpriv : Arguments(), command(arguments))).wait();
   };
   if (without_rights({"--version"}).exit_code != 0) GTEST_SKIP() << "setpriv cannot take root's rights away here";
   expect_one_sentence(without_rights({"rm", run.string()}),
@@ -352,7 +342,7 @@ TEST_F(RunsTest, NamesOfFoldersAndTextsOfRecordsAreShownWithoutControls) {
     const Result result = eggroll(arguments);
     EXPECT_NE(result.out, "");
     for (const char* control : {"\033", "\neggroll: fake", "\xc2\x9b"}) {
-      EXPECT_THAT(result.out + result.err, testing::Not(HasSubstr(control))) << arguments[0];
+      EXPECT_THAT(result.out + result.err, Not(HasSubstr(control))) << arguments[0];
     }
   }
   EXPECT_FALSE(is_there(odd));
@@ -363,9 +353,7 @@ TEST_F(RunsTest, ARunThatDiedBeforeItsFirstLineIsKnown) {
   const std::string hash = listed({}, "hash").at(0);
   const fs::path folder = run_folder();
   const std::string digest = record_in(folder).at("weights_sha256");
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().filename() != "config.yaml" && entry.path().filename() != "lock") fs::remove_all(entry.path());
-  }
+  leave_config_and_lock(folder);
   write_plainly(folder / "metrics.jsonl", "");
   EXPECT_EQ(listed({"status=interrupted"}, "hash"), std::vector<std::string>{hash});
   EXPECT_EQ(eggroll({"resume", folder.filename().string()}).exit_code, 0);
@@ -384,7 +372,7 @@ TEST_F(RunsTest, OddFilesBesideRunsStopNoCommand) {
       EXPECT_EQ(list.exit_code, *lock == '\0' ? 0 : 1);
       EXPECT_EQ(std::count(list.out.begin(), list.out.end(), '\n'), 2) << list.out;
       EXPECT_THAT(list.err, *lock == '\0' ? HasSubstr("") : HasSubstr("config.yaml"));
-      EXPECT_THAT(list.err, testing::Not(HasSubstr("report this as a bug")));
+      EXPECT_THAT(list.err, Not(HasSubstr("report this as a bug")));
       EXPECT_EQ(eggroll({"replay", hash.substr(0, 8)}).exit_code, 0);
     }
   }

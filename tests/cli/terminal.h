@@ -46,35 +46,20 @@ inline std::vector<std::string> rows_of(const std::string& bytes, size_t width) 
   return rows;
 }
 
-// Killed with this object at the latest.
-class Terminal {
+// A process on a terminal.
+class Terminal : public Child {
  public:
   Terminal(const fs::path& folder, const Arguments& arguments, uint16_t columns = 80) : columns_(columns) {
-    std::vector<char*> argv;
-    for (const std::string& word : arguments) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
+    const std::vector<char*> argv = argv_of(arguments);
     const winsize size{24, columns, 0, 0};
     pid_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
     if (pid_ < 0) throw Error("no terminal");
-    if (pid_ == 0) {
-      ::unsetenv("EGGROLL_PLUGIN_PATH");
-      if (::chdir(folder.c_str()) != 0) ::_exit(127);
-      ::execv(argv[0], argv.data());
-      ::_exit(127);
-    }
+    if (pid_ == 0) become(folder, argv);
     ::fcntl(terminal_, F_SETFL, O_NONBLOCK);
   }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-  ~Terminal() {
-    if (!ended_) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
-    close();
-  }
+  ~Terminal() override { close(); }
 
-  const std::string& text() const { return result_.out; }  // both outputs
+  const std::string& text() const { return out(); }  // both outputs
   std::vector<std::string> rows() const { return rows_of(text(), columns_); }
   void type(const std::string& keys) const {
     EXPECT_EQ(::write(terminal_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
@@ -85,41 +70,11 @@ class Terminal {
     terminal_ = -1;
   }
 
-  // Waits until the condition holds, the command ends or patience does; returns whether the condition holds.
-  bool wait_until(const std::function<bool()>& condition) {
-    const auto end = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < end) {
-      collect();
-      if (condition()) return true;
-      if (ended_) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
-  }
-  Result wait() {
-    EXPECT_TRUE(wait_until([this] { return ended_; })) << "the command has not ended; it said\n" << text();
-    return result_;
-  }
-
  private:
-  void collect() {
-    int status = 0;
-    const bool ends_now = !ended_ && ::waitpid(pid_, &status, WNOHANG) == pid_;
-    std::array<char, 4096> chunk{};
-    for (ssize_t got; terminal_ >= 0 && (got = ::read(terminal_, chunk.data(), chunk.size())) > 0;) {
-      result_.out.append(chunk.data(), static_cast<size_t>(got));
-    }
-    if (!ends_now) return;
-    ended_ = true;
-    if (WIFEXITED(status)) result_.exit_code = WEXITSTATUS(status);
-    if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
-  }
+  void drain() override { read_all(terminal_, result_.out); }
 
   uint16_t columns_;
-  pid_t pid_ = -1;
   int terminal_ = -1;
-  bool ended_ = false;
-  Result result_;
 };
 
 }  // namespace eggroll::test

@@ -7,26 +7,13 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 class TerminalTest : public CliTest {
  protected:
   // Long enough for its progress to be shown several times.
   static Arguments longer_run(const Arguments& more = {}) {
-    Arguments all = tiny_run({"train.steps=100000", "eval.every=1000", "checkpoint.every=1000"});
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-
-  static size_t count_of(const std::string& text, const std::string& part) {
-    size_t count = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-    return count;
+    return joined(tiny_run({"train.steps=100000", "eval.every=1000", "checkpoint.every=1000"}), more);
   }
 
   // The rows with progress of a run that has shown it several times and is then interrupted by a key.
@@ -91,16 +78,12 @@ TEST_F(TerminalTest, ASampleObeysNoBytesOfTheText) {
   std::string text;
   for (int i = 0; i < 4000; ++i) text += static_cast<char>('a' + i % 7);
   write_plainly(work_ / "text", text);
-  const Result run = eggroll({"run", "experiment=plain", "dataset.path=text", "model.width=16", "train.population=32",
-                              "train.steps=1", "eval.tokens=512", "backend=reference", "backend.threads=1"});
-  ASSERT_EQ(run.exit_code, 0) << run.err;
+  good(eggroll({"run", "experiment=plain", "dataset.path=text", "model.width=16", "train.population=32",
+                "train.steps=1", "eval.tokens=512", "backend=reference", "backend.threads=1"}));
   const Arguments sample = {"sample",        run_folder(), "--count",  "50",
                             "--temperature", "3",          "--prompt", "\033[31m\xff caf\xc3\xa9\n\t"};
-  const Result raw = eggroll(sample);
-  EXPECT_EQ(raw.exit_code, 0) << raw.err;
-  EXPECT_THAT(raw.out, StartsWith("\033[31m\xff caf\xc3\xa9\n\t"));
-  const Result shown = Terminal(work_, command(sample)).wait();
-  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_THAT(good(eggroll(sample)).out, StartsWith("\033[31m\xff caf\xc3\xa9\n\t"));
+  const Result shown = good(Terminal(work_, command(sample)).wait());
   EXPECT_THAT(shown.out, StartsWith("\\x1b[31m\\xff caf\xc3\xa9\r\n"));
   EXPECT_THAT(shown.out, Not(HasSubstr("\033")));
   EXPECT_THAT(eggroll({"sample", "--help"}).out, HasSubstr("broken UTF-8"));

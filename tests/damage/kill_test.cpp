@@ -43,11 +43,8 @@ class KillTest : public Damage {
   Arguments line_of(const Subject& subject, const fs::path& folder, uint64_t combination, TrialDraws& draws) const {
     const fs::path run = folder / subject.undisturbed.target;
     const bool resumes = !subject.undisturbed.is_sweep && fs::exists(run / "record.json") && draws.below(2) == 0;
-    const Arguments words =
-        with_experiments(resumes ? Arguments{"resume", subject.undisturbed.target} : subject.arguments);
-    Arguments all = {"/bin/bash", "-c", "exec \"$@\"" + redirections(combination), "bash"};
-    all.insert(all.end(), words.begin(), words.end());
-    return all;
+    const Arguments words = with_own(resumes ? Arguments{"resume", subject.undisturbed.target} : subject.arguments);
+    return joined({"/bin/bash", "-c", "exec \"$@\"" + redirections(combination), "bash"}, words);
   }
 
   // The combination with the fewest kills so far.

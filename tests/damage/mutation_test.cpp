@@ -85,7 +85,7 @@ class MutationTest : public Damage {
   }
 
   Arguments line_of(const Trial& trial) const {
-    return with_experiments(arguments_of(trial.command, *trial.specimen, trial.run));
+    return with_own(arguments_of(trial.command, *trial.specimen, trial.run));
   }
 
   static void copy(const Specimen& specimen, const fs::path& folder) {

@@ -34,19 +34,11 @@ class PowerCutTest : public Damage {
     // Drawing a curve takes longer than such a run, and nobody needs one again.
     fs::create_directories(folder_ / "bin");
     fs::create_symlink("/bin/true", folder_ / "bin" / "gnuplot");
-    Arguments tables = gru();
-    for (const char* more : {"model.context_tables=[{tokens: 2, rows: 64}]", "optimizer.average=0.9",
-                             "checkpoint.keep=3", "checkpoint.every=5", "train.steps=60"}) {
-      tables.emplace_back(more);
-    }
-    add("gru", tables);
-    add("sweep", shortened(small_sweep()));
-    add("search", shortened(small_search()));
-  }
-
-  static Arguments shortened(Arguments arguments) {
-    for (const char* more : {"train.steps=30", "checkpoint.every=10"}) arguments.emplace_back(more);
-    return arguments;
+    add("gru", joined(gru(), {"model.context_tables=[{tokens: 2, rows: 64}]", "optimizer.average=0.9",
+                              "checkpoint.keep=3", "checkpoint.every=5", "train.steps=60"}));
+    const Arguments shortened = {"train.steps=30", "checkpoint.every=10"};
+    add("sweep", joined(small_sweep(), shortened));
+    add("search", joined(small_search(), shortened));
   }
 
   void add(const std::string& name, const Arguments& arguments) {
@@ -66,11 +58,9 @@ class PowerCutTest : public Damage {
   }
 
   Arguments line_of(const Arguments& arguments, const Arguments& environment) const {
-    Arguments all = {"/usr/bin/env", "PATH=" + (folder_ / "bin").string() + ":" + std::getenv("PATH")};
-    all.insert(all.end(), environment.begin(), environment.end());
-    const Arguments words = with_experiments(arguments);
-    all.insert(all.end(), words.begin(), words.end());
-    return all;
+    return joined(
+        joined({"/usr/bin/env", "PATH=" + (folder_ / "bin").string() + ":" + std::getenv("PATH")}, environment),
+        with_own(arguments));
   }
 
   Recorded record(const fs::path& folder, const Arguments& arguments, const fs::path& recording, Result& result) const {

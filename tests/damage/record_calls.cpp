@@ -226,14 +226,6 @@ int open(const char* name, int flags, ...) {
   return open_file(AT_FDCWD, name, flags, mode);
 }
 
-int open64(const char* name, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = mode_in(flags, more);
-  va_end(more);
-  return open_file(AT_FDCWD, name, flags, mode);
-}
-
 int openat(int folder, const char* name, int flags, ...) {
   va_list more;
   va_start(more, flags);
@@ -242,13 +234,9 @@ int openat(int folder, const char* name, int flags, ...) {
   return open_file(folder, name, flags, mode);
 }
 
-int openat64(int folder, const char* name, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = mode_in(flags, more);
-  va_end(more);
-  return open_file(folder, name, flags, mode);
-}
+// Where an offset has 64 bits, these are the same.
+int open64(const char* name, int flags, ...) __attribute__((alias("open")));
+int openat64(int folder, const char* name, int flags, ...) __attribute__((alias("openat")));
 
 int creat(const char* name, mode_t mode) { return open_file(AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC, mode); }
 

@@ -24,25 +24,12 @@ std::set<fs::path> names_in(const fs::path& folder) {
   return names;
 }
 
-// A sweep in experiments/NAME.yaml; the lines of its section are indented by two.
-std::string experiment_text(const std::string& name, const std::string& section) {
-  return "defaults:\n"
-         "  - override dataset: count\n"
-         "  - override fitness: sign\n"
-         "  - override backend: reference\n"
-         "  - _self_\n"
-         "name: " +
-         name +
-         "\n"
-         "model: {vocab: 16, width: 8}\n"
-         "train: {steps: 60, population: 16, members_per_stream: 2}\n"
-         "eval: {every: 5, tokens: 256}\n"
-         "checkpoint: {every: 5}\n"
-         "dataset: {rows: 64, valid_rows: 8}\n"
-         "backend: {threads: 1}\n"
-         "sweep:\n" +
-         section;
-}
+constexpr const char* kSettings =
+    "model: {vocab: 16, width: 8}\n"
+    "train: {steps: 60, population: 16, members_per_stream: 2}\n"
+    "eval: {every: 5, tokens: 256}\n"
+    "checkpoint: {every: 5}\n"
+    "dataset: {rows: 64, valid_rows: 8}\n";
 
 }  // namespace
 
@@ -51,28 +38,24 @@ Damage::Damage() {
   // No window of 64 bytes occurs twice, or the run would say so and every damage would seem to be told.
   for (int i = 0; text.size() < 20'000; ++i) text += fmt::format("It was day {} of a cold April. ", 7919 * (i + 13));
   write_plainly(folder_ / "text", text);
-  fs::create_directories(folder_ / "configs");
-  fs::create_directories(folder_ / "experiments");
-  write_plainly(folder_ / "experiments" / "four.yaml",
-                experiment_text("four",
-                                "  question: Does width help?\n"
-                                "  seeds: 2\n"
-                                "  product:\n"
-                                "    - model.width=8,12\n"
-                                "  claims:\n"
-                                "    - says: The wider model learns more\n"
-                                "      compare: {axis: model.width, value: 12, with: 8}\n"
-                                "      expect: lower\n"));
-  write_plainly(folder_ / "experiments" / "hunt.yaml",
-                experiment_text("hunt",
-                                "  seeds: [100]\n"
-                                "  search:\n"
-                                "    params: [\"model.width=8,12,16\", \"noise.sigma_shift=int(interval(0, 4))\"]\n"
-                                "    sampler: tpe\n"
-                                "    trials: 4\n"
-                                "    startup: 2\n"
-                                "    halving: {from: 10, by: 3}\n"
-                                "    confirm: 1\n"));
+  write_own_sweep("four", "", kSettings,
+                  "  question: Does width help?\n"
+                  "  seeds: 2\n"
+                  "  product:\n"
+                  "    - model.width=8,12\n"
+                  "  claims:\n"
+                  "    - says: The wider model learns more\n"
+                  "      compare: {axis: model.width, value: 12, with: 8}\n"
+                  "      expect: lower\n");
+  write_own_sweep("hunt", "", kSettings,
+                  "  seeds: [100]\n"
+                  "  search:\n"
+                  "    params: [\"model.width=8,12,16\", \"noise.sigma_shift=int(interval(0, 4))\"]\n"
+                  "    sampler: tpe\n"
+                  "    trials: 4\n"
+                  "    startup: 2\n"
+                  "    halving: {from: 10, by: 3}\n"
+                  "    confirm: 1\n");
 }
 
 Arguments Damage::gru() const {
@@ -121,12 +104,6 @@ Arguments Damage::small_sweep() const { return {"sweep", "experiment=four"}; }
 
 Arguments Damage::small_search() const { return {"sweep", "experiment=hunt"}; }
 
-Arguments Damage::with_experiments(const Arguments& arguments) const {
-  Arguments all = {"--config-dir", folder_ / "configs"};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return command(all);
-}
-
 Specimen Damage::make(const std::string& name, const Arguments& arguments, int signal) const {
   const bool is_sweep = arguments.front() == "sweep";
   Specimen specimen{name, work_ / name, {}, {}, is_sweep, signal == 0, {}};
@@ -134,7 +111,7 @@ Specimen Damage::make(const std::string& name, const Arguments& arguments, int s
   for (int attempt = 0; attempt < 20; ++attempt) {
     fs::remove_all(specimen.folder);
     fs::create_directories(specimen.folder);
-    Process process(specimen.folder, with_experiments(arguments));
+    Process process(specimen.folder, with_own(arguments));
     const fs::path home = specimen.folder / "results" / (is_sweep ? "sweeps" : "runs");
     const auto is_half_way = [&]() -> bool {
       if (signal == 0 || !fs::exists(home)) return false;
@@ -221,10 +198,9 @@ std::string figures_of_record(const fs::path& run) {
 }
 
 std::string figures_of_metrics(const fs::path& run) {
-  const std::string text = bytes_of(run / "metrics.jsonl");
   std::string figures;
-  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    ordered_json line = ordered_json::parse(text.substr(begin, end - begin), nullptr, false);
+  for (const std::string& text : lines_of(bytes_of(run / "metrics.jsonl"))) {
+    ordered_json line = ordered_json::parse(text, nullptr, false);
     erase_times(line);
     figures += line.is_discarded() ? "no JSON\n" : line.dump() + "\n";
   }

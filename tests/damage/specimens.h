@@ -28,8 +28,6 @@ class Damage : public CliTest {
   Arguments transformer() const;
   Arguments small_sweep() const;
   Arguments small_search() const;
-  // Adds the options that name the test's own experiments.
-  Arguments with_experiments(const Arguments& arguments) const;
 
   // Runs the command in work_/NAME and ends it in its middle by this signal; with 0 it runs to its end.
   Specimen make(const std::string& name, const Arguments& arguments, int signal) const;

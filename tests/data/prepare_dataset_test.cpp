@@ -7,25 +7,16 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 class PrepareTest : public CliTest {
  protected:
   PrepareTest() { write_plainly(work_ / "text", text_); }
 
   Result prepare(const Arguments& arguments) const {
-    Arguments all = {EGGROLL_SOURCE_DIR "/tools/prepare_dataset"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return Process(work_, all).wait();
+    return Process(work_, joined({EGGROLL_SOURCE_DIR "/tools/prepare_dataset"}, arguments)).wait();
   }
   // Prepares the text and returns the folder.
   fs::path prepared(const Arguments& more, const std::string& folder = "out") const {
-    Arguments all = {"text", "--out", folder};
-    all.insert(all.end(), more.begin(), more.end());
-    const Result result = prepare(all);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(result.err, "");
+    said(prepare(joined({"text", "--out", folder}, more)));
     return work_ / folder;
   }
   // A refusal is one line on stderr that holds these fragments, and it leaves no new file.
@@ -55,13 +46,6 @@ class PrepareTest : public CliTest {
   }
   static std::string text_of(const fs::path& folder, const std::string& part) {
     return vocabulary_of(folder).text(tokens_of(folder, part));
-  }
-  static std::map<std::string, std::string> contents(const fs::path& folder) {
-    std::map<std::string, std::string> files;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      files[entry.path().filename().string()] = read_file(entry.path());
-    }
-    return files;
   }
 
   // 11 KB of English.
@@ -167,15 +151,10 @@ TEST_F(PrepareTest, ATokenizerThatLosesBytesIsRefused) {
 }
 
 TEST_F(PrepareTest, WhatCannotBeDoneIsOneSentence) {
-  const Arguments out = {"--out", "out"};
-  const auto with = [&](Arguments arguments) {
-    arguments.insert(arguments.end(), out.begin(), out.end());
-    return arguments;
-  };
+  const auto with = [](const Arguments& arguments) { return joined(arguments, {"--out", "out"}); };
   write_plainly(work_ / "empty", "");
   write_plainly(work_ / "short", "abc");
-  fs::create_directory(work_ / "folder");
-  write_plainly(work_ / "folder" / "file", "");
+  scratch_.put("here/folder/file", "");
   expect_refused(with({"text"}), {"one of the arguments --vocab --tokenizer is required", "--help"});
   expect_refused(with({"text", "--vocab", "500", "--tokenizer", "x"}), {"--tokenizer: not allowed with", "--vocab"});
   expect_refused({"text", "--vocab", "500"}, {"--out"});
@@ -206,28 +185,17 @@ TEST_F(PrepareTest, WhatCannotBeDoneIsOneSentence) {
 class PreparedRun : public PrepareTest {
  protected:
   static Arguments run_on(const std::string& folder, const Arguments& more = {}) {
-    Arguments all = {"run",
-                     "experiment=plain",
-                     "dataset=tokens",
-                     "dataset.path=" + folder + "/train.bin",
-                     "dataset.valid_path=" + folder + "/valid.bin",
-                     "dataset.vocabulary=" + folder + "/vocabulary.txt",
-                     "model.vocab=500",
-                     "model.width=8",
-                     "train.population=16",
-                     "train.members_per_stream=8",
-                     "train.steps=3",
-                     "backend=reference"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return joined({"run", "experiment=plain", "dataset=tokens", "dataset.path=" + folder + "/train.bin",
+                   "dataset.valid_path=" + folder + "/valid.bin", "dataset.vocabulary=" + folder + "/vocabulary.txt",
+                   "model.vocab=500", "model.width=8", "train.population=16", "train.members_per_stream=8",
+                   "train.steps=3", "backend=reference"},
+                  more);
   }
 };
 
 TEST_F(PreparedRun, CountsBitsPerByteAndSamplesPieces) {
   const fs::path out = prepared({"--vocab", "500"});
-  const Result result = eggroll(run_on("out"));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("bits per byte after 3 steps"));
+  EXPECT_THAT(good(eggroll(run_on("out"))).out, HasSubstr("bits per byte after 3 steps"));
 
   const nlohmann::json record = record_in(run_folder());
   const std::vector<uint32_t> held_out = tokens_of(out, "valid");
@@ -241,20 +209,18 @@ TEST_F(PreparedRun, CountsBitsPerByteAndSamplesPieces) {
 
   const std::string samples = read_file(run_folder() / "samples.txt");
   EXPECT_THAT(samples, StartsWith(text_of(out, "valid").substr(0, 64)));
-  const Result sampled = eggroll({"sample", run_folder().string(), "--prompt", "the \xff", "--count", "9"});
-  EXPECT_EQ(sampled.exit_code, 0) << sampled.err;
+  const Result sampled = good(eggroll({"sample", run_folder().string(), "--prompt", "the \xff", "--count", "9"}));
   EXPECT_THAT(sampled.out, StartsWith("the \xff"));
   EXPECT_GT(sampled.out.size(), 5U + 9U);
   EXPECT_EQ(sampled.out, eggroll({"sample", run_folder().string(), "--prompt", "the \xff", "--count", "9"}).out);
   EXPECT_EQ(eggroll({"sample", run_folder().string(), "--count", "9"}).exit_code, 0);
 
   fs::rename(out / "vocabulary.txt", out / "v");
-  expect_one_sentence(eggroll({"sample", run_folder().string()}),
-                      {"out/vocabulary.txt', which does not exist, expected a file that can be read"});
+  refuses({"sample", run_folder().string()},
+          {"out/vocabulary.txt', which does not exist, expected a file that can be read"});
   write_plainly(out / "vocabulary.txt", read_file(out / "v").replace(21, 0, "61"));  // the bytes of the unknown token
-  expect_one_sentence(eggroll({"sample", run_folder().string()}),
-                      {"out/vocabulary.txt' has changed since the run in ", "restore it"});
-  expect_one_sentence(eggroll({"resume", run_folder().string()}), {"the data have changed since the run in "});
+  refuses({"sample", run_folder().string()}, {"out/vocabulary.txt' has changed since the run in ", "restore it"});
+  refuses({"resume", run_folder().string()}, {"the data have changed since the run in "});
 }
 
 // The vocabulary changes the unit that bits are counted by, and nothing else.
@@ -280,13 +246,13 @@ TEST_F(PreparedRun, TheVocabularyChangesNoWeights) {
 TEST_F(PreparedRun, RefusesAnotherVocabulary) {
   prepared({"--vocab", "500"});
   prepared({"--vocab", "600"}, "larger");
-  expect_one_sentence(eggroll(run_on("out", {"model.vocab=600"})),
-                      {"out/vocabulary.txt' has 500 tokens and the model's 600", "set model.vocab=500"});
-  expect_one_sentence(eggroll(run_on("larger", {"dataset.vocabulary=out/vocabulary.txt"})),
-                      {"larger/train.bin', whose training part holds the token ", "out/vocabulary.txt' of 500",
-                       "set dataset.vocabulary to the one these tokens were made with"});
-  expect_one_sentence(eggroll(run_on("out", {"dataset.vocabulary=out/manifest.json"})),
-                      {"/out/manifest.json', which is no vocabulary", "eggroll vocabulary 1"});
+  refuses(run_on("out", {"model.vocab=600"}),
+          {"out/vocabulary.txt' has 500 tokens and the model's 600", "set model.vocab=500"});
+  refuses(run_on("larger", {"dataset.vocabulary=out/vocabulary.txt"}),
+          {"larger/train.bin', whose training part holds the token ", "out/vocabulary.txt' of 500",
+           "set dataset.vocabulary to the one these tokens were made with"});
+  refuses(run_on("out", {"dataset.vocabulary=out/manifest.json"}),
+          {"/out/manifest.json', which is no vocabulary", "eggroll vocabulary 1"});
 }
 
 }  // namespace

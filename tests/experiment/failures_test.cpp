@@ -4,8 +4,6 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 class SweepFailureTest : public SweepCommandTest {
  protected:
   void write_unruly(const std::string& does, const std::string& more = "") const {
@@ -61,8 +59,7 @@ TEST_F(SweepFailureTest, ABadValueIsRefusedBeforeAnythingRuns) {
 // A damaged plugin is refused, because its code might still run and train other weights.
 TEST_F(SweepFailureTest, AFrozenPluginThatIsDamagedIsNamed) {
   write_experiment("frozen", "  product:\n    - model.width=8,16\n");
-  const Result first = sweep("frozen");
-  ASSERT_EQ(first.exit_code, 0) << first.err;
+  good(sweep("frozen"));
   fs::remove_all(point("frozen", "0001-"));
   const fs::path copies = fs::directory_iterator(work_ / "results" / "sweeps" / "frozen" / "plugins")->path();
   std::string bytes = read_file(copies / "reference.eggplugin");
@@ -125,8 +122,7 @@ TEST_F(SweepFailureTest, WhatAPointSaysIsPassedOn) {
     fs::remove(point("unruly", name) / "record.json");
     fs::remove_all(point("unruly", name) / "checkpoints");
   }
-  const Result result = sweep("unruly");
-  EXPECT_EQ(result.exit_code, 0);
+  const Result result = good(sweep("unruly"));
   for (const char* name : {"0000-", "0001-"}) {
     EXPECT_THAT(result.err,
                 HasSubstr(point("unruly", name).lexically_relative(work_).string() + " has a journal and no"));
@@ -137,7 +133,7 @@ TEST_F(SweepFailureTest, WhatAPointSaysIsPassedOn) {
 // A batch system asks a point to end, and not the sweep.
 TEST_F(SweepFailureTest, PointsThatASignalEndedAreLeft) {
   write_experiment("unruly", "  product: [\"train.population=32\"]\n");
-  Process runner(work_, with_folder({"sweep", "experiment=unruly", "train.steps=100000"}));
+  Process runner(work_, with_own({"sweep", "experiment=unruly", "train.steps=100000"}));
   ASSERT_TRUE(runner.wait_until([&] {
     return fs::exists(points("unruly")) && !fs::is_empty(points("unruly")) && lines_in(point("unruly", "0000-")) > 5;
   }));
@@ -162,8 +158,7 @@ TEST_F(SweepFailureTest, TheBudgetSavesWhatRuns) {
 
 TEST_F(SweepFailureTest, StopRulesEndAPointWithAStatusOfItsOwn) {
   write_experiment("unruly", "  product: [\"train.population=32,64\"]\n", "stop: {tokens: 20000}\n");
-  const Result result = sweep("unruly");
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  good(sweep("unruly"));
   const nlohmann::json record = record_in(point("unruly", "0000-"));
   EXPECT_EQ(record.at("status"), "stopped");
   EXPECT_EQ(record.at("stopped_because"), "stop.tokens is 20000 and 20480 member tokens were read");

@@ -174,73 +174,59 @@ TEST_F(GridTest, APartOfAnAxisCannotBeSet) {
             "grid.yaml:3: a is an axis and the command line sets a.b, a part of it; set all of a");
 }
 
-struct Refused {
-  const char* lines;
-  const char* sentence;
-};
-
-void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.sentence; }
-
-class GridRefusal : public GridTest, public testing::WithParamInterface<Refused> {};
-
-TEST_P(GridRefusal, IsASentenceWithItsPlace) { EXPECT_EQ(refusal(GetParam().lines), GetParam().sentence); }
-
-INSTANTIATE_TEST_SUITE_P(
-    Grids, GridRefusal,
-    testing::Values(
-        Refused{"  seeds: 2\n", "grid.yaml:2: a grid has no points, expected one of: product, zip, union, points"},
-        Refused{"  produkt: [a=1]\n", "grid.yaml:3: a grid has no key 'produkt'; did you mean 'product'?"},
-        Refused{"  product: [a=1]\n  zip: [b=1]\n",
-                "grid.yaml:4: a grid has both product and zip, expected one; put them into a product or a union"},
-        Refused{"  product: []\n", "grid.yaml:3: product is an empty list, expected a list with at least one item"},
-        Refused{"  product: [{a: 1}]\n",
-                "grid.yaml:3: a grid has no key 'a'; known: product, zip, union, points, when, "
-                "exclude"},
-        Refused{"  product: [3]\n",
-                "grid.yaml:3: the integer 3 stands in a grid, expected an override or a map with one of: product, zip, "
-                "union, points"},
-        Refused{"  product: [b=1, a=256,512,1024]\n",
-                "grid.yaml:3: '512' stands alone, because YAML ends 'a=256' at its comma; put the override in quotes: "
-                "\"a=256,512,1024\""},
-        Refused{"  zip: [a=x,y, b=1]\n",
-                "grid.yaml:3: 'y' stands alone, because YAML ends 'a=x' at its comma; put the override in quotes: "
-                "\"a=x,y\""},
-        Refused{"  product: [\"a=1,2\", {product: [b=1], when: [a=1,2]}]\n",
-                "grid.yaml:3: '2' stands alone, because YAML ends 'a=1' at its comma; put the override in quotes: "
-                "\"a=1,2\""},
-        Refused{"  product: [\"a=1,2\", \"a=3\"]\n",
-                "grid.yaml:3: a has a value at these points already (a=1); keep one"},
-        Refused{"  product: [\"seed=1,2\"]\n",
-                "grid.yaml:3: seed is no axis, because seeds are replicates; write sweep.seeds"},
-        Refused{"  product: [\"monitor.every=1,2\"]\n",
-                "grid.yaml:3: monitor.every is no axis, because runs that differ only in monitor are the same run; set "
-                "it for the whole sweep"},
-        Refused{"  product: [\"eval.hook_seconds=1,2\"]\n",
-                "grid.yaml:3: eval.hook_seconds is no axis, because runs that differ only in eval.hook_seconds are the "
-                "same run; set it for the whole sweep"},
-        Refused{"  zip: [\"a=1,2\", \"b=1,2,3\"]\n",
-                "grid.yaml:3: 'b=1,2,3' has 3 values, expected 2 as the zip's first axis has; correct one of them"},
-        Refused{"  points: [\"a=1,2\"]\n",
-                "grid.yaml:3: 'a=1,2' has 2 values, expected one, because a point is one run; write a point for each "
-                "value"},
-        Refused{"  union: [\"a=1\"]\n",
-                "grid.yaml:3: an item of a union is no grid, expected a map such as {product: [...]}; write one"},
-        Refused{"  product: [\"abc=1,2\"]\n  exclude: [abd=1]\n",
-                "grid.yaml:4: abd is no axis of these points; did you mean 'abc'?"},
-        Refused{"  product: [{when: [a=1], product: [b=1]}]\n",
-                "grid.yaml:3: a is no axis of these points; none is known here"},
-        Refused{"  when: [a=1]\n  product: [a=1]\n",
-                "grid.yaml:3: a grid has no key 'when'; known: product, zip, union, "
-                "points, exclude, question, claims, seeds, budget, limits"},
-        Refused{"  product: [\"a=1,2\"]\n  exclude: [\"a=range(0,9)\"]\n",
-                "grid.yaml:2: the grid has no points left; exclude fewer"},
-        Refused{"  product: [a=1]\n  seeds: 0\n",
-                "grid.yaml:4: sweep.seeds is 0, expected a number of seeds from 1 to 10000 or a list of seeds"},
-        Refused{"  product: [a=1]\n  seeds: [1, 1]\n", "grid.yaml:4: the seed 1 is given twice; remove one"},
-        Refused{"  product: [a=1]\n  seeds: [-1]\n",
-                "grid.yaml:4: a seed is the integer -1, expected an integer from 0"},
-        Refused{"  product: [\"a=range(0,1000)\", \"b=range(0,101)\"]\n",
-                "grid.yaml:3: the grid has more than 100000 points; take fewer values"}));
+TEST_F(GridTest, IsRefusedInASentenceWithItsPlace) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"  seeds: 2\n", "grid.yaml:2: a grid has no points, expected one of: product, zip, union, points"},
+      {"  produkt: [a=1]\n", "grid.yaml:3: a grid has no key 'produkt'; did you mean 'product'?"},
+      {"  product: [a=1]\n  zip: [b=1]\n",
+       "grid.yaml:4: a grid has both product and zip, expected one; put them into a product or a union"},
+      {"  product: []\n", "grid.yaml:3: product is an empty list, expected a list with at least one item"},
+      {"  product: [{a: 1}]\n",
+       "grid.yaml:3: a grid has no key 'a'; known: product, zip, union, points, when, "
+       "exclude"},
+      {"  product: [3]\n",
+       "grid.yaml:3: the integer 3 stands in a grid, expected an override or a map with one of: product, zip, "
+       "union, points"},
+      {"  product: [b=1, a=256,512,1024]\n",
+       "grid.yaml:3: '512' stands alone, because YAML ends 'a=256' at its comma; put the override in quotes: "
+       "\"a=256,512,1024\""},
+      {"  zip: [a=x,y, b=1]\n",
+       "grid.yaml:3: 'y' stands alone, because YAML ends 'a=x' at its comma; put the override in quotes: "
+       "\"a=x,y\""},
+      {"  product: [\"a=1,2\", {product: [b=1], when: [a=1,2]}]\n",
+       "grid.yaml:3: '2' stands alone, because YAML ends 'a=1' at its comma; put the override in quotes: "
+       "\"a=1,2\""},
+      {"  product: [\"a=1,2\", \"a=3\"]\n", "grid.yaml:3: a has a value at these points already (a=1); keep one"},
+      {"  product: [\"seed=1,2\"]\n", "grid.yaml:3: seed is no axis, because seeds are replicates; write sweep.seeds"},
+      {"  product: [\"monitor.every=1,2\"]\n",
+       "grid.yaml:3: monitor.every is no axis, because runs that differ only in monitor are the same run; set "
+       "it for the whole sweep"},
+      {"  product: [\"eval.hook_seconds=1,2\"]\n",
+       "grid.yaml:3: eval.hook_seconds is no axis, because runs that differ only in eval.hook_seconds are the "
+       "same run; set it for the whole sweep"},
+      {"  zip: [\"a=1,2\", \"b=1,2,3\"]\n",
+       "grid.yaml:3: 'b=1,2,3' has 3 values, expected 2 as the zip's first axis has; correct one of them"},
+      {"  points: [\"a=1,2\"]\n",
+       "grid.yaml:3: 'a=1,2' has 2 values, expected one, because a point is one run; write a point for each "
+       "value"},
+      {"  union: [\"a=1\"]\n",
+       "grid.yaml:3: an item of a union is no grid, expected a map such as {product: [...]}; write one"},
+      {"  product: [\"abc=1,2\"]\n  exclude: [abd=1]\n",
+       "grid.yaml:4: abd is no axis of these points; did you mean 'abc'?"},
+      {"  product: [{when: [a=1], product: [b=1]}]\n", "grid.yaml:3: a is no axis of these points; none is known here"},
+      {"  when: [a=1]\n  product: [a=1]\n",
+       "grid.yaml:3: a grid has no key 'when'; known: product, zip, union, "
+       "points, exclude, question, claims, seeds, budget, limits"},
+      {"  product: [\"a=1,2\"]\n  exclude: [\"a=range(0,9)\"]\n",
+       "grid.yaml:2: the grid has no points left; exclude fewer"},
+      {"  product: [a=1]\n  seeds: 0\n",
+       "grid.yaml:4: sweep.seeds is 0, expected a number of seeds from 1 to 10000 or a list of seeds"},
+      {"  product: [a=1]\n  seeds: [1, 1]\n", "grid.yaml:4: the seed 1 is given twice; remove one"},
+      {"  product: [a=1]\n  seeds: [-1]\n", "grid.yaml:4: a seed is the integer -1, expected an integer from 0"},
+      {"  product: [\"a=range(0,1000)\", \"b=range(0,101)\"]\n",
+       "grid.yaml:3: the grid has more than 100000 points; take fewer values"}};
+  for (const auto& [lines, sentence] : cases) EXPECT_EQ(refusal(lines), sentence) << lines;
+}
 
 TEST_F(GridTest, WrongBudgetsNameTheirPlace) {
   EXPECT_THAT(refusal("  product: [a=1]\n  budget: {second: 1}\n"), HasSubstr("grid.yaml:4: "));

@@ -5,9 +5,6 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 class SweepGrowthTest : public SweepCommandTest {
  protected:
   static std::string grid(const std::string& widths, int seeds) {
@@ -25,8 +22,7 @@ TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
   write_experiment("grows", grid("8,16,32", 2));
   const Result planned = list_points("grows");
   EXPECT_THAT(planned.out, HasSubstr("6 points in results/sweeps/grows: 4 done, 2 left"));
-  const Result grown = sweep("grows");
-  EXPECT_EQ(grown.exit_code, 0) << grown.err;
+  const Result grown = good(sweep("grows"));
   EXPECT_THAT(grown.out, HasSubstr("begun    0004-width=8,seed=0-"));
   EXPECT_THAT(grown.out, HasSubstr("begun    0005-width=8,seed=1-"));
   EXPECT_THAT(grown.out, Not(HasSubstr("begun    0003-")));
@@ -71,37 +67,32 @@ TEST_F(SweepGrowthTest, PointsThatOtherArithmeticMadeAreNotDone) {
   for (const Result& result : {sweep("grows"), list_points("grows")}) {
     expect_one_sentence(result, {"has ended, and was made with another op set or noise (its hash is 0123456789abcdef"});
   }
-  const Result report = Process(work_, command({"report", "results/sweeps/grows"})).wait();
-  EXPECT_EQ(report.exit_code, 0) << report.err;
+  good(eggroll({"report", "results/sweeps/grows"}));
 
   change([](nlohmann::ordered_json& record) {
     for (nlohmann::ordered_json& plugin : record["plugins"]) plugin["sha256"] = "another";
   });
-  const Result grown = sweep("grows");
-  EXPECT_EQ(grown.exit_code, 0) << grown.err;
-  EXPECT_THAT(grown.out, HasSubstr("other builds of gru, sign_es made points that are done"));
+  EXPECT_THAT(good(sweep("grows")).out, HasSubstr("other builds of gru, sign_es made points that are done"));
   EXPECT_EQ(finished_records("grows").size(), 3U);
 }
 
 // The whole project moves, and its data move to a third place, while a point is not done.
 TEST_F(SweepGrowthTest, PointsGoOnWhereFoldersAndDataHaveMoved) {
-  std::string text;
-  while (text.size() < 4000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
-  write_plainly(work_ / "text", text);
-  write_plainly(folder_ / "experiments" / "moves.yaml",
-                "defaults:\n"
-                "  - plain\n"
-                "  - override backend: reference\n"
-                "  - _self_\n"
-                "name: moves\n"
-                "train: {steps: 400, population: 16, members_per_stream: 8, tokens: 8}\n"
-                "eval: {every: 100, tokens: 512}\n"
-                "checkpoint: {every: 100}\n"
-                "backend: {threads: 1}\n"
-                "sweep:\n" +
-                    grid("8,16", 1));
+  write_plainly(work_ / "text", april_text());
+  write_own("moves",
+            "defaults:\n"
+            "  - plain\n"
+            "  - override backend: reference\n"
+            "  - _self_\n"
+            "name: moves\n"
+            "train: {steps: 400, population: 16, members_per_stream: 8, tokens: 8}\n"
+            "eval: {every: 100, tokens: 512}\n"
+            "checkpoint: {every: 100}\n"
+            "backend: {threads: 1}\n"
+            "sweep:\n" +
+                grid("8,16", 1));
   {
-    Process runner(work_, with_folder({"sweep", "experiment=moves", "dataset.path=text"}));
+    Process runner(work_, with_own({"sweep", "experiment=moves", "dataset.path=text"}));
     ASSERT_TRUE(
         runner.wait_until([&] { return fs::exists(points("moves")) && lines_in(point("moves", "0001-")) > 110; }));
     runner.signal(SIGKILL);
@@ -113,8 +104,8 @@ TEST_F(SweepGrowthTest, PointsGoOnWhereFoldersAndDataHaveMoved) {
   const fs::path project = folder_ / "project";
   fs::rename(work_, project);
   fs::rename(project / "text", folder_ / "renamed");
-  const Result moved = Process(project, with_folder({"sweep", "experiment=moves", "dataset.path=../renamed"})).wait();
-  EXPECT_EQ(moved.exit_code, 0) << moved.err;
+  const Result moved =
+      good(Process(project, with_own({"sweep", "experiment=moves", "dataset.path=../renamed"})).wait());
   EXPECT_THAT(moved.out, HasSubstr("2 of 2 points done, 0 failed, 0 left"));
   EXPECT_THAT(moved.out, Not(HasSubstr("begun    0000-")));
   fs::rename(project, work_);
@@ -135,11 +126,9 @@ TEST_F(SweepGrowthTest, AClaimThatIsRewordedAfterItsRunsIsExploratory) {
   write_experiment("claims", grid("16,32", 2) + claim("before the fact", "lower"));
   ASSERT_EQ(sweep("claims").exit_code, 0);
   write_experiment("claims", grid("16,32", 2) + claim("after the fact", "higher"));
-  const Result again = sweep("claims");
-  ASSERT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.out, HasSubstr("4 of 4 points done, 0 failed, 0 left"));
+  EXPECT_THAT(good(sweep("claims")).out, HasSubstr("4 of 4 points done, 0 failed, 0 left"));
   const std::string late = "Exploratory, stated after 4 of 4 runs had ended: after the fact. ";
-  const auto answers = [&] { return Process(work_, command({"report", "results/sweeps/claims"})).wait().out; };
+  const auto answers = [&] { return eggroll({"report", "results/sweeps/claims"}).out; };
   const std::string first = answers();
   EXPECT_THAT(first, HasSubstr(late));
   EXPECT_THAT(first, HasSubstr("before the fact. "));
@@ -158,7 +147,7 @@ TEST_F(SweepGrowthTest, AReportNeedsNothingButRecords) {
   write_experiment("reported", grid("16,32", 2), "monitor: {every: 10}\n");
   ASSERT_EQ(sweep("reported").exit_code, 0);
   const auto report = [&] {
-    EXPECT_EQ(Process(work_, command({"report", "results/sweeps/reported"})).wait().exit_code, 0);
+    EXPECT_EQ(eggroll({"report", "results/sweeps/reported"}).exit_code, 0);
     std::string all;
     for (const char* name : {"findings.md", "findings.html", "runs.csv", "curves.csv"}) {
       all += read_file(work_ / "results/sweeps/reported/report" / name);
@@ -195,9 +184,7 @@ TEST_F(SweepGrowthTest, TheRecordTellsThePlaceAndHowToRunItAlone) {
   EXPECT_EQ(record.at("overrides"), nlohmann::json({"experiment=grows", "~sweep", "model.width=32", "seed=0"}));
   Arguments alone = {"run"};
   for (const std::string text : record.at("overrides")) alone.push_back(text);
-  const Result run = Process(work_, with_folder(alone)).wait();
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr(record.at("weights_sha256").get<std::string>()));
+  EXPECT_THAT(good(own(alone)).out, HasSubstr(record.at("weights_sha256").get<std::string>()));
 }
 
 TEST_F(SweepGrowthTest, PointsThatAreTheSameRunAreRunOnce) {
@@ -212,23 +199,21 @@ TEST_F(SweepGrowthTest, WhatRunsIsFrozenAtTheLaunch) {
   const std::string path = "plugins.path=['" + plugins.string() + "']";
   write_experiment("grows", grid("16,32", 6));
   ASSERT_EQ(sweep("grows", {"results.sweeps=undisturbed", path, "optimizer=unruly"}).exit_code, 0);
-  Process runner(work_, with_folder({"sweep", "experiment=grows", path, "optimizer=unruly"}));
+  Process runner(work_, with_own({"sweep", "experiment=grows", path, "optimizer=unruly"}));
   ASSERT_TRUE(runner.wait_until([&] { return fs::exists(points("grows")) && !finished_records("grows").empty(); }));
   // A changed grid, changed values, a removed option and a broken plugin do not affect the points of this launch.
   write_experiment("grows", grid("8", 1), "optimizer: {alpha: 0.5}\n");
   fs::remove(folder_ / "configs" / "optimizer" / "unruly.yaml");
   write_plainly(plugins / "unruly.eggplugin", "This is a text.\n");
-  const Result result = runner.wait();
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("12 of 12 points done"));
+  EXPECT_THAT(good(runner.wait()).out, HasSubstr("12 of 12 points done"));
   EXPECT_EQ(weights("grows"), weights("grows", "undisturbed"));
 }
 
 TEST_F(SweepGrowthTest, RunShowAndSweepKnowEachOthersExperiments) {
   write_experiment("grows", grid("16,32", 1));
-  const Result run = Process(work_, with_folder({"run", "experiment=grows"})).wait();
+  const Result run = own({"run", "experiment=grows"});
   expect_one_sentence(run, {"experiments/grows.yaml", "the experiment is a sweep; run it with eggroll sweep"});
-  const Result show = Process(work_, with_folder({"show", "experiment=grows"})).wait();
+  const Result show = own({"show", "experiment=grows"});
   expect_one_sentence(show, {"experiments/grows.yaml", "the experiment is a sweep; show one point with ~sweep"});
   const Result no_sweep = eggroll({"sweep", "experiment=count"});
   expect_one_sentence(no_sweep, {"the configuration has no sweep"});
@@ -236,9 +221,7 @@ TEST_F(SweepGrowthTest, RunShowAndSweepKnowEachOthersExperiments) {
 
 TEST_F(SweepGrowthTest, SlotsPinPoints) {
   write_experiment("grows", grid("16", 1));
-  const Result result = sweep("grows", {"--workers", "cores=0 gpu=3"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr(", cores=0 gpu=3\n"));
+  EXPECT_THAT(good(sweep("grows", {"--workers", "cores=0 gpu=3"})).out, HasSubstr(", cores=0 gpu=3\n"));
   expect_one_sentence(sweep("grows", {"--workers", "core=0"}), {"the worker 'core=0' has the word"});
 }
 

@@ -5,15 +5,7 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 constexpr size_t kPoints = 36;
-
-size_t count_of(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
 
 class SweepKillTest : public SweepCommandTest {
  protected:
@@ -32,8 +24,7 @@ class SweepKillTest : public SweepCommandTest {
   }
 
   void expect_whole() {
-    const Result last = sweep("many", {"--jobs", "2"});
-    EXPECT_EQ(last.exit_code, 0) << last.err;
+    const Result last = good(sweep("many", {"--jobs", "2"}));
     EXPECT_THAT(last.out, HasSubstr("36 of 36 points done, 0 failed, 0 left"));
     remember_finished();
     EXPECT_EQ(finished_.size(), kPoints);
@@ -53,7 +44,7 @@ class SweepKillTest : public SweepCommandTest {
 
 TEST_F(SweepKillTest, TenTimesKilledEveryPointEndsOnce) {
   for (int kill = 0; kill < 10; ++kill) {
-    Process runner(work_, with_folder({"sweep", "experiment=many", "--jobs", "2"}));
+    Process runner(work_, with_own({"sweep", "experiment=many", "--jobs", "2"}));
     std::this_thread::sleep_for(moment());
     runner.signal(SIGKILL);
     runner.wait();
@@ -65,8 +56,8 @@ TEST_F(SweepKillTest, TenTimesKilledEveryPointEndsOnce) {
 
 TEST_F(SweepKillTest, TwoRunnersAtOnceShareThePoints) {
   for (int kill = 0; kill < 10; ++kill) {
-    Process first(work_, with_folder({"sweep", "experiment=many"}));
-    Process second(work_, with_folder({"sweep", "experiment=many"}));
+    Process first(work_, with_own({"sweep", "experiment=many"}));
+    Process second(work_, with_own({"sweep", "experiment=many"}));
     std::this_thread::sleep_for(moment());
     (kill % 2 == 0 ? first : second).signal(SIGKILL);
     std::this_thread::sleep_for(moment() / 4);
@@ -75,8 +66,8 @@ TEST_F(SweepKillTest, TwoRunnersAtOnceShareThePoints) {
     second.wait();
     remember_finished();
   }
-  Process first(work_, with_folder({"sweep", "experiment=many"}));
-  Process second(work_, with_folder({"sweep", "experiment=many"}));
+  Process first(work_, with_own({"sweep", "experiment=many"}));
+  Process second(work_, with_own({"sweep", "experiment=many"}));
   const Result one = first.wait();
   const Result two = second.wait();
   EXPECT_EQ(one.exit_code, 0) << one.err;
@@ -85,7 +76,7 @@ TEST_F(SweepKillTest, TwoRunnersAtOnceShareThePoints) {
 }
 
 TEST_F(SweepKillTest, TheFirstInterruptDrainsTheSecondSaves) {
-  Process runner(work_, with_folder({"sweep", "experiment=many", "train.steps=4000"}));
+  Process runner(work_, with_own({"sweep", "experiment=many", "train.steps=4000"}));
   ASSERT_TRUE(runner.wait_until([&] {
     return fs::exists(points("many")) && !fs::is_empty(points("many")) && lines_in(point("many", "0000-")) > 5;
   }));

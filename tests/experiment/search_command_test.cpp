@@ -9,8 +9,6 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 class SearchCommandTest : public SweepCommandTest {
  protected:
   SearchCommandTest() { write_search("hunt"); }
@@ -40,8 +38,7 @@ TEST_F(SearchCommandTest, GoesOnFromCheckpointsAndConfirms) {
   const auto planned = nlohmann::json::parse(list_points("hunt", {"--json"}).out);
   EXPECT_EQ(planned.at("search").at("next"), "5 of 9 trials, to step 5");
   EXPECT_EQ(planned.at("left"), 10);
-  const Result whole = sweep("hunt");
-  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  const Result whole = good(sweep("hunt"));
   EXPECT_THAT(whole.out, HasSubstr("results/sweeps/hunt: 3 of 9 trials, to step 15\n"));
   EXPECT_THAT(whole.out, HasSubstr("on 2 fresh seeds: found "));
   size_t to_the_end = 0;
@@ -64,12 +61,11 @@ TEST_F(SearchCommandTest, GoesOnFromCheckpointsAndConfirms) {
     for (const auto& [axis, value] : record.at("sweep").at("axes").items()) {
       alone.push_back(axis + "=" + value.get<std::string>());
     }
-    const Result run = Process(work_, with_folder(alone)).wait();
+    const Result run = own(alone);
     EXPECT_THAT(run.out, HasSubstr(record.at("weights_sha256").get<std::string>()));
   }
   EXPECT_EQ(to_the_end, 2U);
-  const Result again = sweep("hunt");
-  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const Result again = good(sweep("hunt"));
   EXPECT_EQ(table_of(again), table_of(whole));
   EXPECT_THAT(list_points("hunt").out, HasSubstr("the search in results/sweeps/hunt has ended"));
   const auto ended = nlohmann::json::parse(list_points("hunt", {"--json"}).out);
@@ -79,11 +75,10 @@ TEST_F(SearchCommandTest, GoesOnFromCheckpointsAndConfirms) {
 }
 
 TEST_F(SearchCommandTest, KilledAndSharedItEndsWithTheSameTable) {
-  const Result whole = sweep("hunt", {"results.sweeps=undisturbed"});
-  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  const Result whole = good(sweep("hunt", {"results.sweeps=undisturbed"}));
   for (int kill = 0; kill < 8; ++kill) {
-    Process first(work_, with_folder({"sweep", "experiment=hunt", "--jobs", kill % 2 == 0 ? "2" : "1"}));
-    Process second(work_, with_folder({"sweep", "experiment=hunt"}));
+    Process first(work_, with_own({"sweep", "experiment=hunt", "--jobs", kill % 2 == 0 ? "2" : "1"}));
+    Process second(work_, with_own({"sweep", "experiment=hunt"}));
     std::this_thread::sleep_for(std::chrono::milliseconds(50 + random_() % 700));
     (kill % 2 == 0 ? first : second).signal(SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(random_() % 200));
@@ -91,8 +86,8 @@ TEST_F(SearchCommandTest, KilledAndSharedItEndsWithTheSameTable) {
     first.wait();
     second.wait();
   }
-  Process first(work_, with_folder({"sweep", "experiment=hunt"}));
-  Process second(work_, with_folder({"sweep", "experiment=hunt"}));
+  Process first(work_, with_own({"sweep", "experiment=hunt"}));
+  Process second(work_, with_own({"sweep", "experiment=hunt"}));
   const Result one = first.wait();
   const Result two = second.wait();
   EXPECT_EQ(one.exit_code, 0) << one.err;
@@ -111,8 +106,7 @@ TEST_F(SearchCommandTest, ABudgetEndsItAndMoreGoesOn) {
   const Result still = sweep("spent");
   expect_one_sentence(still, {"sweep.budget is spent (40 steps)"});
   write_search("spent");
-  const Result rest = sweep("spent");
-  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  const Result rest = good(sweep("spent"));
   EXPECT_EQ(table_of(rest), std::regex_replace(table_of(sweep("hunt")), std::regex("hunt"), "spent"));
 }
 
@@ -129,9 +123,7 @@ TEST_F(SearchCommandTest, TrialsThatOtherArithmeticMadeAreNotDone) {
 TEST_F(SearchCommandTest, ABudgetThatIsSpentAtTheEndHidesNothing) {
   ASSERT_EQ(sweep("hunt").exit_code, 0);
   write_search("hunt", "  budget: {steps: 1}\n");
-  const Result again = sweep("hunt");
-  EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.out, HasSubstr("on 2 fresh seeds: found "));
+  EXPECT_THAT(good(sweep("hunt")).out, HasSubstr("on 2 fresh seeds: found "));
 }
 
 TEST_F(SearchCommandTest, TheBreakerCountsOverRounds) {
@@ -174,13 +166,11 @@ TEST_F(SearchCommandTest, ANumberOfAHookIsAMetric) {
                    "  seeds: [100]\n"
                    "  search: {params: [\"train.steps=20,40,30\"], sampler: sobol, trials: 3, metric: hook.steps, "
                    "goal: higher, confirm: 2}\n");
-  const Result result = sweep("hooked", {"eval.hook=[" + hook.string() + "]"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Result result = good(sweep("hooked", {"eval.hook=[" + hook.string() + "]"}));
   EXPECT_THAT(table_of(result),
               testing::MatchesRegex("trial +steps +hook.steps +settings\n.* 40 .*\n.* 30 .*\n.* 20 (.|\n)*"));
   EXPECT_THAT(result.out, HasSubstr("the best settings are the experiment's own"));
-  const Result report = eggroll({"report", "results/sweeps/hooked"});
-  EXPECT_EQ(report.exit_code, 0) << report.err;
+  const Result report = good(eggroll({"report", "results/sweeps/hooked"}));
   EXPECT_THAT(read_file(work_ / "results/sweeps/hooked/report/findings.md"),
               HasSubstr("then those with the highest hook.steps"));
 }

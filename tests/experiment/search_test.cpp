@@ -1,61 +1,15 @@
-// What a search draws, what it lets go on, and what it writes down, without running any trial.
-#include "experiment/search.h"
-
+// What a search draws and what it lets go on, without running any trial.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include <cmath>
-#include <regex>
 
-#include "record/scratch.h"
-#include "record/seal.h"
-#include "system/files.h"
+#include "experiment/search_folder.h"
 
 namespace eggroll::test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const std::string kParams =
-    "params: [\"model.width=16,32,64\", \"optimizer.alpha=tag(log, interval(0.01, 1))\", "
-    "\"train.tokens=int(interval(1, 4))\", \"fitness=sign,zscore\"]";
-
-class SearchTest : public ScratchTest {
- protected:
-  SearchTest() {
-    std::filesystem::create_directories(folder_ / "configs");
-    std::filesystem::create_directories(folder_ / "experiments");
-    search_.config_dirs = {folder_ / "configs", EGGROLL_SOURCE_DIR "/configs"};
-  }
-  // section: what stands in `search: {}`.
-  Search open(const std::string& section, const std::vector<std::string>& more = {}, const std::string& beside = "") {
-    write_plainly(folder_ / "experiments" / "s.yaml",
-                  "name: s\ntrain: {steps: 900}\nsweep: {seeds: [100], " + beside + "search: {" + section + "}}\n");
-    std::vector<std::string> overrides = {"experiment=s", "results.sweeps=" + (folder_ / "sweeps").string()};
-    overrides.insert(overrides.end(), more.begin(), more.end());
-    return {search_, overrides, run_at};
-  }
-  std::string refusal(const std::string& section, const std::vector<std::string>& more = {},
-                      const std::string& beside = "") {
-    return message_of([&] { open(section, more, beside); });
-  }
-  SearchLog log(const Search& search) const {
-    const std::string text = read_file(search.folder() / "search.jsonl");
-    const auto head = nlohmann::ordered_json::parse(text.substr(0, text.find('\n')));
-    return {search.folder(), head.at("search"), head.at("base"), head.at("claims"), search.settings().params.size()};
-  }
-  // Writes down results as if the round's runs had ended with these bits.
-  void end_round(const Search& search, SearchRound& round, const std::function<std::optional<double>(uint64_t)>& bits) {
-    search.begin(round);
-    SearchLog known = log(search);
-    for (const SweepPoint& point : round.sweep.points)
-      known.add_result(point.trial->trial, {bits(point.trial->trial), 1});
-    known.write();
-  }
-
-  ConfigSearch search_;
-};
 
 TEST_F(SearchTest, TrialsAreWithinTheirRangesAndTheSameEachTime) {
   for (const char* sampler : {"random", "sobol", "tpe"}) {
@@ -162,8 +116,7 @@ TEST_F(SearchTest, TheBestThirdGoesOnAndFailedTrialsDoNot) {
 TEST_F(SearchTest, TrialsThatFailLaterComeLastToo) {
   const Search search = open(kParams + ", sampler: random, trials: 9, halving: {from: 100, by: 3}");
   for (uint64_t rung = 0; rung < 3; ++rung) {
-    std::optional<SearchRound> round = search.next();
-    end_round(search, *round, [&](uint64_t trial) {
+    end_round(search, [&](uint64_t trial) {
       const bool fails = trial == 0 || (trial == 8 && rung == 1);
       return fails ? std::nullopt : std::optional(10.0 - static_cast<double>(trial));
     });
@@ -177,28 +130,24 @@ TEST_F(SearchTest, TrialsThatFailLaterComeLastToo) {
 // The best of those that stay before is no answer.
 TEST_F(SearchTest, WhereAllThatComeToTheLastRungFailTheSearchFails) {
   const Search search = open(kParams + ", sampler: random, trials: 3, halving: {from: 100, by: 3}, confirm: 2");
-  std::optional<SearchRound> round = search.next();
-  end_round(search, *round, [](uint64_t trial) { return 1.0 + static_cast<double>(trial); });
-  round = search.next();
-  ASSERT_EQ(round->sweep.points.size(), 1U);
-  end_round(search, *round, [](uint64_t) { return std::nullopt; });
+  end_round(search, [](uint64_t trial) { return 1.0 + static_cast<double>(trial); });
+  ASSERT_EQ(search.next()->sweep.points.size(), 1U);
+  end_round(search, [](uint64_t) { return std::nullopt; });
   EXPECT_THAT(message_of([&] { search.next(); }), HasSubstr("that ran to the end failed; their records say why"));
 }
 
 TEST_F(SearchTest, ASearchWhoseTrialsAllFailSaysSo) {
   const Search search = open(kParams + ", sampler: random, trials: 3, halving: {seconds: 2, by: 2}");
-  std::optional<SearchRound> round = search.next();
-  EXPECT_EQ(round->sweep.points[0].config.at("stop.seconds").integer(), 2);
-  end_round(search, *round, [](uint64_t) { return std::nullopt; });
+  EXPECT_EQ(search.next()->sweep.points[0].config.at("stop.seconds").integer(), 2);
+  end_round(search, [](uint64_t) { return std::nullopt; });
   EXPECT_THAT(message_of([&] { search.next(); }), HasSubstr("that ran for 2 s failed; their records say why"));
 }
 
 TEST_F(SearchTest, TheBestIsConfirmedOnFreshSeeds) {
   const std::string section = kParams + ", sampler: random, trials: 2, confirm: 2";
   const Search search = open(section);
+  end_round(search, [](uint64_t trial) { return 2.0 - static_cast<double>(trial); });
   std::optional<SearchRound> round = search.next();
-  end_round(search, *round, [](uint64_t trial) { return 2.0 - static_cast<double>(trial); });
-  round = search.next();
   ASSERT_TRUE(round && round->confirms);
   EXPECT_EQ(round->sweep.name, "s-trial-1-confirmed");
   ASSERT_EQ(round->sweep.points.size(), 4U);
@@ -217,10 +166,10 @@ TEST_F(SearchTest, TheBestIsConfirmedOnFreshSeeds) {
 
 TEST_F(SearchTest, WhereTheOwnSettingsAreBestNothingIsConfirmed) {
   const Search search = open("params: [\"model.width=32,16\"], sampler: sobol, trials: 2, confirm: 2");
-  std::optional<SearchRound> round = search.next();
-  ASSERT_EQ(round->sweep.points.size(), 2U);
-  const bool first = round->sweep.points[0].axes.at("model.width") == "32";  // as gru_tables has it
-  end_round(search, *round, [&](uint64_t trial) { return (trial == 0) == first ? 1.0 : 2.0; });
+  const std::vector<SweepPoint> points = search.next()->sweep.points;
+  ASSERT_EQ(points.size(), 2U);
+  const bool first = points[0].axes.at("model.width") == "32";  // as gru_tables has it
+  end_round(search, [&](uint64_t trial) { return (trial == 0) == first ? 1.0 : 2.0; });
   EXPECT_TRUE(search.found_own());
   EXPECT_FALSE(search.next().has_value());
 }
@@ -254,29 +203,6 @@ TEST_F(SearchTest, TheCommandLineTakesASettingOutOfTheSearch) {
               HasSubstr("the command line sets all that the search varies"));
 }
 
-TEST_F(SearchTest, AnotherSearchInTheSameFolderIsRefused) {
-  const std::string section = kParams + ", sampler: random, trials: 2";
-  Search search = open(section);
-  std::optional<SearchRound> round = search.next();
-  search.begin(*round);
-  EXPECT_THAT(refusal(kParams + ", sampler: random, trials: 3"),
-              HasSubstr("was begun with other settings of sweep.search, expected the same until it ends"));
-  EXPECT_THAT(refusal(section, {"noise.rank=2"}), HasSubstr("was begun with other settings outside of sweep.search"));
-  EXPECT_EQ(refusal(section, {"backend.threads=1"}), "");
-  EXPECT_EQ(refusal(section + ", confirm: 3"), "");
-}
-
-// Stop rules are outside of a run's hash, and yet decide what a trial comes to.
-TEST_F(SearchTest, OtherStopRulesAreAnotherSearch) {
-  const std::string section = kParams + ", sampler: random, trials: 2";
-  const Search search = open(section);
-  std::optional<SearchRound> round = search.next();
-  search.begin(*round);
-  EXPECT_THAT(refusal(section, {"stop.steps=9"}), HasSubstr("was begun with other settings outside of sweep.search"));
-  // What is said and what is left to its default are one search.
-  EXPECT_EQ(refusal(section + ", startup: 8, goal: lower"), "");
-}
-
 TEST_F(SearchTest, ARunsOwnStopRuleEndsItBeforeARung) {
   const std::string section = kParams + ", sampler: random, trials: 9, halving: {from: 100, by: 3}";
   const Search search = open(section, {"stop.steps=250"});
@@ -306,8 +232,7 @@ TEST_F(SearchTest, ClaimsAreCheckedFirstAndLateOnesAreExploratory) {
   EXPECT_THAT(refusal(section, {}, "claims: [], "), HasSubstr("is an empty list"));
   const std::string claim = "claims: [{says: X, compare: {axis: settings, value: found, with: own}, expect: lower}], ";
   const Search search = open(section, {}, claim);
-  std::optional<SearchRound> round = search.next();
-  end_round(search, *round, [](uint64_t trial) { return 2.0 - static_cast<double>(trial); });
+  end_round(search, [](uint64_t trial) { return 2.0 - static_cast<double>(trial); });
   EXPECT_FALSE(search.next()->sweep.grid.claims.at(0).contains("exploratory"));
   const std::string late = "claims: [{says: Y, compare: {axis: settings, value: found, with: own}, expect: higher}], ";
   EXPECT_TRUE(open(section, {}, late).next()->sweep.grid.claims.at(0).at("exploratory"));
@@ -316,130 +241,39 @@ TEST_F(SearchTest, ClaimsAreCheckedFirstAndLateOnesAreExploratory) {
 TEST_F(SearchTest, TriedAgainAfterAFailureATrialIsJudgedAgain) {
   const std::string section = kParams + ", sampler: random, trials: 4, halving: {from: 100, by: 2}";
   const Search search = open(section);
-  std::optional<SearchRound> round = search.next();
-  end_round(search, *round, [](uint64_t trial) { return trial == 3 ? std::nullopt : std::optional(1.0); });
+  end_round(search, [](uint64_t trial) { return trial == 3 ? std::nullopt : std::optional(1.0); });
   search.forget_failures();
-  round = search.next();
+  std::optional<SearchRound> round = search.next();
   ASSERT_EQ(round->sweep.points.size(), 1U);
   EXPECT_EQ(round->sweep.points[0].trial->trial, 3U);
   EXPECT_EQ(round->sweep.points[0].trial->rung, 0U);
 }
 
-TEST_F(SearchTest, AGridAndASearchShareNoFolder) {
-  const std::string section = kParams + ", sampler: random, trials: 2";
-  const Search search = open(section);
-  std::optional<SearchRound> round = search.next();
-  search.begin(*round);
-  write_plainly(folder_ / "experiments" / "g.yaml", "name: s\nsweep: {product: [\"model.width=16,32\"]}\n");
-  const std::vector<std::string> grid = {"experiment=g", "results.sweeps=" + (folder_ / "sweeps").string()};
-  EXPECT_THAT(message_of([&] { compose_sweep(search_, grid); }), HasSubstr("holds a search, and this sweep is none"));
-  std::filesystem::remove(search.folder() / "search.jsonl");
-  EXPECT_THAT(refusal(section), HasSubstr("holds a sweep that is no search"));
-}
-
-TEST_F(SearchTest, ADamagedLogIsRefused) {
-  const std::string section = kParams + ", sampler: random, trials: 2";
-  const Search search = open(section);
-  std::optional<SearchRound> round = search.next();
-  end_round(search, *round, [](uint64_t) { return 1.0; });
-  const std::filesystem::path file = search.folder() / "search.jsonl";
-  const std::string whole = read_file(file);
-  const auto with = [&](const std::string& text) {
-    write_plainly(file, text);
-    return refusal(section);
-  };
-  for (const std::string& cut : {whole + "{\"trial\": 1, \"ru", whole.substr(0, whole.size() - 1),
-                                 whole + std::string(100, '\0'), std::string()}) {
-    EXPECT_THAT(with(cut), HasSubstr("its last line has no end; restore it from a copy"));
-  }
-  EXPECT_THAT(with(whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1)),
-              HasSubstr("it has 3 lines after the first, expected 4; restore it from a copy"));
-  EXPECT_THAT(with(std::regex_replace(whole, std::regex("\"figure\":1.0"), "\"figure\":0.5")),
-              HasSubstr("its checksum is not that of the line; restore it from a copy"));
-  for (const char* key : {"\"search\":", "\"draw\":", "\"figure\":"}) {  // a line of each kind
-    const size_t seal = whole.find(",\"crc\"", whole.find(key));
-    EXPECT_THAT(with(std::string(whole).replace(seal, whole.find('\n', seal) - seal, "}")),
-                HasSubstr("it has no checksum; restore it from a copy"))
-        << key;
-  }
-  EXPECT_THAT(with(whole + sealed_line({{"trial", 5}, {"rung", 0}, {"figure", 1.0}, {"steps", 1}}) + "\n"),
-              HasSubstr("its result is not the next of a trial"));
-  EXPECT_THAT(with(whole + sealed_line({{"trial", 2}, {"draw", 2}, {"unit", {0.5, 0.5, 0.5, 1.5}}}) + "\n"),
-              HasSubstr("its trial is not the next, or not within the settings' ranges"));
-  EXPECT_THAT(with(whole + sealed_line({{"trial", "2"}}) + "\n"), HasSubstr("is damaged"));
-}
-
 // Whoever goes on with it would draw other trials, or take a later figure for an earlier one.
-TEST_F(SearchTest, ALogThatLacksWhatPointsBeganAfterIsRefused) {
-  const std::string section = kParams + ", sampler: random, trials: 3, halving: {from: 100, by: 3}";
-  const Search search = open(section);
-  std::optional<SearchRound> first = search.next();
-  search.begin(*first);
-  const std::filesystem::path file = search.folder() / "search.jsonl";
-  const std::string drawn = read_file(file);
-  end_round(search, *first, [](uint64_t trial) { return static_cast<double>(trial); });
-  const std::string judged = read_file(file);
-  // As version 0.2 wrote it, without the number of lines.
-  const auto head_of = [&](const std::string& text) {
-    nlohmann::ordered_json head = nlohmann::ordered_json::parse(text.substr(0, text.find('\n')));
-    for (const char* key : {"lines", "crc"}) head.erase(key);
-    return sealed_line(head) + "\n";
-  };
-  const std::optional<SearchRound> second = search.next();
-  ASSERT_TRUE(second && second->sweep.points.size() == 1);
-  const std::filesystem::path begun = second->sweep.folder_of(second->sweep.points[0]).path;
-  std::filesystem::create_directories(begun);
-  write_point(second->sweep, second->sweep.points[0]);
-  EXPECT_EQ(refusal(section), "");
-  const std::string expected = file.string() + " is damaged: it lacks trials or results that the run in " +
-                               begun.string() +
-                               " began after; restore the newest copy, or remove the sweep's folder "
-                               "to search anew";
-  for (const std::string& older : {drawn, head_of(drawn)}) {
-    write_plainly(file, older);
-    EXPECT_EQ(refusal(section), expected);
-  }
-  // A point that has begun the first rung needs its trial alone.
-  std::filesystem::remove_all(begun);
-  const SweepPoint& point = first->sweep.points[2];
-  const std::filesystem::path last = first->sweep.folder_of(point).path;
-  std::filesystem::create_directories(last);
-  write_point(first->sweep, point);
-  write_plainly(file, drawn);
-  EXPECT_EQ(refusal(section), "");
-  const size_t cut = drawn.rfind('\n', drawn.size() - 2) + 1;
-  write_plainly(file, head_of(drawn) + drawn.substr(0, cut).substr(drawn.find('\n') + 1));
-  EXPECT_THAT(refusal(section), HasSubstr("the run in " + last.string() + " began after"));
-  write_plainly(file, judged);
-  EXPECT_EQ(refusal(section), "");
-}
-
 TEST_F(SearchTest, BadSectionsAreRefusedInOneSentence) {
   const std::string rest = ", sampler: random, trials: 4";
-  EXPECT_THAT(refusal("sampler: random, trials: 4"), HasSubstr("sweep.search has no params"));
-  EXPECT_THAT(refusal("params: [\"model.width=32\"]" + rest),
-              HasSubstr("has one value, expected several or an interval"));
-  EXPECT_THAT(refusal("params: [\"seed=1,2\"]" + rest), HasSubstr("seed is no axis"));
-  EXPECT_THAT(refusal("params: [\"stop.bits=1,2\"]" + rest), HasSubstr("stop.bits is no axis"));
-  EXPECT_THAT(refusal("params: [\"a=1,2\", \"a=3,4\"]" + rest), HasSubstr("a is given twice"));
-  EXPECT_THAT(refusal("params: [\"a=1,2,1.0\"]" + rest), HasSubstr("the real 1.0 is there twice"));
-  EXPECT_THAT(refusal("params: [\"a.b=1,2\", \"a={b: 1},{b: 2}\"]" + rest), HasSubstr("one is a part of the other"));
-  EXPECT_THAT(refusal("params: [\"a=interval(0.123456, 0.123457)\"]" + rest), HasSubstr("the same in four digits"));
-  EXPECT_THAT(refusal("params: [\"a=tag(log, interval(1e-320, 1))\"]" + rest), HasSubstr("is no number"));
-  EXPECT_THAT(refusal("params: [\"a=interval(2, 1)\"]" + rest), HasSubstr("expected two numbers"));
-  EXPECT_THAT(refusal("params: [\"a=tag(log, interval(0, 1))\"]" + rest), HasSubstr("expected an interval above 0"));
-  EXPECT_THAT(refusal("params: [\"a=int(interval(0.5, 2))\"]" + rest), HasSubstr("int() of one between integers"));
-  EXPECT_THAT(refusal("params: [~a]" + rest), HasSubstr("deletes, expected key=values"));
-  EXPECT_THAT(refusal(kParams + ", sampler: grid, trials: 4"), HasSubstr("sweep.search.sampler is 'grid'"));
-  EXPECT_THAT(refusal(kParams + ", sampler: tpe, trials: 0"), HasSubstr("sweep.search.trials is 0"));
-  EXPECT_THAT(refusal(kParams + rest + ", trails: 3"), HasSubstr("unknown key 'trails'"));
-  EXPECT_THAT(refusal(kParams + rest + ", halving: {by: 3}"), HasSubstr("halving needs one of from"));
-  EXPECT_THAT(refusal(kParams + rest + ", halving: {from: 900, by: 3}"),
-              HasSubstr("expected less than the 900 steps of a run"));
-  EXPECT_THAT(refusal(kParams + rest + ", halving: {from: 9, by: 1}"),
-              HasSubstr("halving.by is 1, expected an integer from 2"));
-  EXPECT_THAT(refusal(kParams + rest + ", confirm: [3, 100]"),
-              HasSubstr("the seed 100 is one that the search chooses by"));
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"sampler: random, trials: 4", "sweep.search has no params"},
+      {"params: [\"model.width=32\"]" + rest, "has one value, expected several or an interval"},
+      {"params: [\"seed=1,2\"]" + rest, "seed is no axis"},
+      {"params: [\"stop.bits=1,2\"]" + rest, "stop.bits is no axis"},
+      {"params: [\"a=1,2\", \"a=3,4\"]" + rest, "a is given twice"},
+      {"params: [\"a=1,2,1.0\"]" + rest, "the real 1.0 is there twice"},
+      {"params: [\"a.b=1,2\", \"a={b: 1},{b: 2}\"]" + rest, "one is a part of the other"},
+      {"params: [\"a=interval(0.123456, 0.123457)\"]" + rest, "the same in four digits"},
+      {"params: [\"a=tag(log, interval(1e-320, 1))\"]" + rest, "is no number"},
+      {"params: [\"a=interval(2, 1)\"]" + rest, "expected two numbers"},
+      {"params: [\"a=tag(log, interval(0, 1))\"]" + rest, "expected an interval above 0"},
+      {"params: [\"a=int(interval(0.5, 2))\"]" + rest, "int() of one between integers"},
+      {"params: [~a]" + rest, "deletes, expected key=values"},
+      {kParams + ", sampler: grid, trials: 4", "sweep.search.sampler is 'grid'"},
+      {kParams + ", sampler: tpe, trials: 0", "sweep.search.trials is 0"},
+      {kParams + rest + ", trails: 3", "unknown key 'trails'"},
+      {kParams + rest + ", halving: {by: 3}", "halving needs one of from"},
+      {kParams + rest + ", halving: {from: 900, by: 3}", "expected less than the 900 steps of a run"},
+      {kParams + rest + ", halving: {from: 9, by: 1}", "halving.by is 1, expected an integer from 2"},
+      {kParams + rest + ", confirm: [3, 100]", "the seed 100 is one that the search chooses by"}};
+  for (const auto& [section, sentence] : cases) EXPECT_THAT(refusal(section), HasSubstr(sentence)) << section;
   EXPECT_THAT(refusal(kParams + rest, {}, "claims: [{}], "), HasSubstr("a search has claims and no confirmation"));
   EXPECT_THAT(refusal(kParams + rest, {}, "product: [\"a=1,2\"], "), HasSubstr("unknown key"));
 }

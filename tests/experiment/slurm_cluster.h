@@ -24,6 +24,7 @@
 #include "experiment/slurm.h"
 #include "record/scratch.h"
 #include "support/patience.h"
+#include "support/words.h"
 #include "system/machine.h"
 
 namespace eggroll::test {
@@ -76,8 +77,7 @@ class Cluster {
   // A job that takes the whole node, and so preempts the jobs of `low`, for a moment.
   static void preempt() { submit({"--partition=high", "--cpus-per-task=2", "--wrap=true"}); }
   static void submit(const std::vector<std::string>& options) {
-    std::vector<std::string> words = {"sbatch", "--output=/dev/null"};
-    words.insert(words.end(), options.begin(), options.end());
+    std::vector<std::string> words = joined({"sbatch", "--output=/dev/null"}, options);
     const ToolResult result = run_tool(words);
     if (result.exit_code != 0) throw Error("sbatch: " + result.output);
   }

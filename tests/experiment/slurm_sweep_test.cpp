@@ -5,15 +5,6 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
-size_t count_of(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 // A record without its times, and how often it was begun again.
 nlohmann::json without_history(nlohmann::json record) {
   for (const char* key : {"started_utc", "ended_utc", "wall_seconds", "resumes", "sha256"}) record.erase(key);
@@ -36,15 +27,8 @@ class SlurmSweepTest : public SweepCommandTest {
   // The cluster ends before the folder is removed, because its daemons write into the folder.
   void TearDown() override { cluster_.reset(); }
 
-  static Arguments on_slurm(const Arguments& more = {}) {
-    Arguments all = {"launcher=slurm", "launcher.poll_seconds=0.2"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
   Arguments slurm_command(const std::string& name, const Arguments& more = {}) const {
-    Arguments all = {"sweep", "experiment=" + name};
-    for (const Arguments& part : {on_slurm(), more}) all.insert(all.end(), part.begin(), part.end());
-    return with_folder(all);
+    return with_own(joined({"sweep", "experiment=" + name, "launcher=slurm", "launcher.poll_seconds=0.2"}, more));
   }
   Result slurm_sweep(const std::string& name, const Arguments& more = {}) const {
     return Process(work_, slurm_command(name, more)).wait();
@@ -84,8 +68,7 @@ TEST_F(SlurmSweepTest, PreemptedPointsGoOnAndRecordsAreThoseOfTheLocalLauncher) 
   ASSERT_TRUE(launch.wait_until([&] { return steps_of("grid", "0000-") > 20 && steps_of("grid", "0001-") > 20; }))
       << launch.out();
   Cluster::preempt();
-  const Result result = launch.wait();
-  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+  const Result result = good(launch.wait());
   EXPECT_THAT(result.out, HasSubstr("24 points in results/sweeps/grid\nsubmitted 20 points as job "));
   EXPECT_THAT(result.out, HasSubstr("submitted 4 points as job "));  // an array may have 20 elements here
   EXPECT_THAT(result.out, HasSubstr("24 of 24 points done, 0 failed, 0 left\n"));
@@ -100,8 +83,7 @@ TEST_F(SlurmSweepTest, PreemptedPointsGoOnAndRecordsAreThoseOfTheLocalLauncher) 
   // The same command here, in a folder of its own.
   const fs::path elsewhere = folder_ / "local";
   fs::create_directory(elsewhere);
-  const Result local = Process(elsewhere, with_folder({"sweep", "experiment=grid", "--jobs", "2"})).wait();
-  ASSERT_EQ(local.exit_code, 0) << local.err;
+  good(Process(elsewhere, with_own({"sweep", "experiment=grid", "--jobs", "2"})).wait());
   const fs::path other = elsewhere / "results" / "sweeps" / "grid";
   EXPECT_EQ(read_file(other / "points.jsonl"), read_file(work_ / "results" / "sweeps" / "grid" / "points.jsonl"));
   for (const auto& entry : fs::directory_iterator(points("grid"))) {
@@ -117,10 +99,8 @@ TEST_F(SlurmSweepTest, ASearchEndsWithTheTableOfTheLocalLauncher) {
       "  seeds: [100]\n"
       "  search: {params: [\"model.width=8,16\", \"noise.sigma_shift=int(interval(0, 4))\"], sampler: tpe, "
       "trials: 6, startup: 4, halving: {from: 5, by: 3}, confirm: 2}\n");
-  const Result here = sweep("hunt", {"results.sweeps=here"});
-  ASSERT_EQ(here.exit_code, 0) << here.err;
-  const Result there = slurm_sweep("hunt");
-  ASSERT_EQ(there.exit_code, 0) << there.out << there.err;
+  const Result here = good(sweep("hunt", {"results.sweeps=here"}));
+  const Result there = good(slurm_sweep("hunt"));
   EXPECT_EQ(read_file(work_ / "results/sweeps/hunt/search.jsonl"), read_file(work_ / "here/hunt/search.jsonl"));
   EXPECT_EQ(weights("hunt"), weights("hunt", "here"));
   EXPECT_THAT(there.out, HasSubstr("on 2 fresh seeds: found "));
@@ -153,8 +133,7 @@ TEST_F(SlurmSweepTest, CtrlCAndALostLaunchLoseNothing) {
     launch.signal(SIGKILL);
     launch.wait();
   }
-  const Result last = slurm_sweep("stops");
-  EXPECT_EQ(last.exit_code, 0) << last.err;
+  const Result last = good(slurm_sweep("stops"));
   EXPECT_THAT(last.out, Not(HasSubstr("submitted")));
   EXPECT_THAT(last.out, HasSubstr("6 of 6 points done, 0 failed, 0 left"));
   expect_each_done_once("stops", 6);
@@ -183,8 +162,7 @@ TEST_F(SlurmSweepTest, WhatTheClusterEndsIsSubmittedAgainAndWhatTwoLaunchesShare
   ASSERT_NE(at, std::string::npos) << queue;
   const std::string element = queue.substr(queue.rfind('\n', at) + 1, at + 2 - (queue.rfind('\n', at) + 1));
   EXPECT_EQ(run_tool({"scancel", element}).exit_code, 0);
-  const Result result = launch.wait();
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const Result result = good(launch.wait());
   EXPECT_THAT(result.out, HasSubstr("submitted 4 points as job "));
   EXPECT_THAT(result.out, HasSubstr("submitted 1 points as job "));
   EXPECT_EQ(record_in(point("ends", "0000-")).at("resumes"), 1);
@@ -239,10 +217,7 @@ TEST_F(SlurmSweepTest, SbatchHasItsOwnWords) {
 // These tests need no cluster.
 class NoClusterTest : public SweepCommandTest {
  protected:
-  NoClusterTest() {
-    fs::create_directories(folder_ / "configs" / "backend");
-    write_experiment("none", "  points: [[model.width=16]]\n");
-  }
+  NoClusterTest() { write_experiment("none", "  points: [[model.width=16]]\n"); }
 };
 
 TEST_F(NoClusterTest, WhereThereIsNoSlurmItIsSaid) {
@@ -264,24 +239,19 @@ TEST_F(NoClusterTest, WhatIsNotForALauncherIsRefused) {
   expect_one_sentence(sweep("none", {"launcher=slurm", "launcher.cpus=-1"}), {"launcher.cpus is the integer -1"});
   expect_one_sentence(list_points("none", {"launcher=slurm", "launcher.cpus=-1"}), {"launcher.cpus is the integer -1"});
   expect_one_sentence(sweep("none", {"launcher.time=3"}), {"launcher", "has no key 'time'"});
-  expect_one_sentence(eggroll(tiny_run({"launcher=slurm"})), {"'launcher=slurm' is for eggroll sweep"});
-  expect_one_sentence(eggroll({"point", "results", "0"}), {"results holds no elements.jsonl"});
+  refuses(tiny_run({"launcher=slurm"}), {"'launcher=slurm' is for eggroll sweep"});
+  refuses({"point", "results", "0"}, {"results holds no elements.jsonl"});
   write_experiment("axis", "  product: [\"launcher=local,slurm\"]\n");
   expect_one_sentence(sweep("axis"), {"launcher is no axis"});
 }
 
 // Only the nodes can run this backend; `points` checks all else.
 TEST_F(NoClusterTest, APlanForAClusterAsksForNothingThatOnlyItsNodesHave) {
-  write_plainly(folder_ / "configs" / "backend" / "cannot_run.yaml", "name: cannot_run\nthreads: 0\n");
+  scratch_.put("configs/backend/cannot_run.yaml", "name: cannot_run\nthreads: 0\n");
   const Arguments on_nodes = {"backend=cannot_run", "plugins.path=[" EGGROLL_CANNOT_RUN "]"};
-  const auto with = [&](const Arguments& more) {
-    Arguments all = on_nodes;
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
+  const auto with = [&](const Arguments& more) { return joined(on_nodes, more); };
   EXPECT_THAT(list_points("none", on_nodes).err, HasSubstr("backend 'cannot_run' cannot run here"));
-  const Result result = list_points("none", with({"launcher=slurm"}));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const Result result = good(list_points("none", with({"launcher=slurm"})));
   EXPECT_THAT(result.out, HasSubstr("1 points in results/sweeps/none: 0 done, 1 left"));
   EXPECT_THAT(result.out, Not(HasSubstr("of memory on")));
   expect_one_sentence(list_points("none", with({"launcher=slurm", "train.members_per_stream=3"})),

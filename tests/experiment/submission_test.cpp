@@ -1,9 +1,7 @@
 // Points handed to other machines: an element reads the point as it was launched.
 #include "experiment/submission.h"
 
-#include <gmock/gmock.h>
-
-#include "record/scratch.h"
+#include "experiment/own_folder.h"
 #include "system/files.h"
 
 namespace eggroll::test {
@@ -12,20 +10,17 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class SubmissionTest : public ScratchTest {
+class SubmissionTest : public OwnFolderTest {
  protected:
   SubmissionTest() {
-    std::filesystem::create_directories(folder_ / "configs");
-    std::filesystem::create_directories(folder_ / "experiments");
-    write_plainly(
-        folder_ / "experiments" / "grid.yaml",
+    write_experiment(
+        "grid",
         "defaults:\n  - override launcher: slurm\n  - _self_\nname: grid\n"
         "sweep: {question: 'Why?', product: [\"train.population=64,128\"], limits: {seconds: 2.5, memory_gib: "
         "1}, budget: {steps: 7}}\n");
   }
-  Sweep compose_grid(std::vector<std::string> overrides = {}) const {
-    overrides.insert(overrides.begin(), {"experiment=grid", "results.sweeps=" + (folder_ / "sweeps").string()});
-    return compose_sweep({{folder_ / "configs", EGGROLL_SOURCE_DIR "/configs"}}, overrides);
+  Sweep compose_grid(const std::vector<std::string>& more = {}) const {
+    return compose_sweep(search_, overrides("grid", more));
   }
 };
 

@@ -13,9 +13,7 @@ namespace eggroll::test {
 class SweepCommandTest : public CliTest {
  protected:
   SweepCommandTest() {
-    fs::create_directories(folder_ / "configs" / "optimizer");
-    fs::create_directories(folder_ / "experiments");
-    write_plainly(folder_ / "configs" / "optimizer" / "unruly.yaml", "name: unruly\ndoes: nothing\n");
+    scratch_.put("configs/optimizer/unruly.yaml", "name: unruly\ndoes: nothing\n");
     // Drawing its curve takes a third of the time of a run this short, and no test of a sweep looks at a picture.
     fs::create_directories(folder_ / "bin");
     fs::create_symlink("/bin/true", folder_ / "bin" / "gnuplot");
@@ -25,40 +23,22 @@ class SweepCommandTest : public CliTest {
 
   // experiments/NAME.yaml: runs of about a tenth of a second, and the grid, whose lines are indented by two.
   void write_experiment(const std::string& name, const std::string& grid, const std::string& more = "") const {
-    write_plainly(folder_ / "experiments" / (name + ".yaml"),
-                  "defaults:\n"
-                  "  - plain\n"
-                  "  - override dataset: count\n"
-                  "  - override fitness: sign\n"
-                  "  - override backend: reference\n"
-                  "  - _self_\n"
-                  "name: " +
-                      name +
-                      "\n"
-                      "model: {vocab: 16, width: 16}\n"
-                      "train: {steps: 40, population: 32, members_per_stream: 2}\n"
-                      "eval: {every: 10, tokens: 512}\n"
-                      "checkpoint: {every: 5}\n"
-                      "dataset: {rows: 256, valid_rows: 8}\n"
-                      "backend: {threads: 1}\n"
-                      "plugins: {path: [" EGGROLL_UNRULY "]}\n" +
-                      more + "sweep:\n" + grid);
+    write_own_sweep(name, "  - plain\n",
+                    "model: {vocab: 16, width: 16}\n"
+                    "train: {steps: 40, population: 32, members_per_stream: 2}\n"
+                    "eval: {every: 10, tokens: 512}\n"
+                    "checkpoint: {every: 5}\n"
+                    "dataset: {rows: 256, valid_rows: 8}\n"
+                    "plugins: {path: [" EGGROLL_UNRULY "]}\n" +
+                        more,
+                    grid);
   }
 
-  Arguments with_folder(const Arguments& arguments) const {
-    Arguments all = {"--config-dir", folder_ / "configs"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return command(all);
-  }
   Result sweep(const std::string& name, const Arguments& more = {}) const {
-    Arguments all = {"sweep", "experiment=" + name};
-    all.insert(all.end(), more.begin(), more.end());
-    return Process(work_, with_folder(all)).wait();
+    return own(joined({"sweep", "experiment=" + name}, more));
   }
   Result list_points(const std::string& name, const Arguments& more = {}) const {
-    Arguments all = {"points", "experiment=" + name};
-    all.insert(all.end(), more.begin(), more.end());
-    return Process(work_, with_folder(all)).wait();
+    return own(joined({"points", "experiment=" + name}, more));
   }
 
   fs::path points(const std::string& name, const std::string& results = "results/sweeps") const {

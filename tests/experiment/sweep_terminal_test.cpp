@@ -11,19 +11,13 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::Contains;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 class SweepTerminalTest : public SweepCommandTest {
  protected:
   SweepTerminalTest() { write_experiment("long", "  product: [model.width=16]\n  seeds: 3\n"); }
 
   // Sweeps points of some minutes each.
-  const Arguments command_ =
-      with_folder({"sweep", "experiment=long", "train.steps=1000000",
-                   "name=a-name-with-which-the-first-line-is-wider-than-a-terminal-of-80-columns"});
+  const Arguments command_ = with_own({"sweep", "experiment=long", "train.steps=1000000",
+                                       "name=a-name-with-which-the-first-line-is-wider-than-a-terminal-of-80-columns"});
   // Lines of the first point's metrics.
   size_t lines_begun() const {
     const fs::path all = work_ / "results" / "sweeps";
@@ -35,11 +29,7 @@ class SweepTerminalTest : public SweepCommandTest {
 
 TEST_F(SweepTerminalTest, KeysThatTheTerminalEchoesLeaveNothingBehind) {
   Terminal terminal(work_, command_);
-  const auto draws = [&] {
-    size_t count = 0;
-    for (size_t at = 0; (at = terminal.text().find("a-name-", at)) != std::string::npos; ++at) ++count;
-    return count;
-  };
+  const auto draws = [&] { return count_of(terminal.text(), "a-name-"); };
   ASSERT_TRUE(terminal.wait_until([&] { return draws() > 2 && lines_begun() > 5; })) << terminal.text();
   terminal.type("\x03");
   const size_t seen = draws();
@@ -77,17 +67,15 @@ TEST_F(SweepTerminalTest, WhatRunsIsSavedWhenTheTerminalCloses) {
   // The row's columns stand below those of the others, although its state is a longer word.
   Arguments points = command_;
   *std::find(points.begin(), points.end(), "sweep") = "points";
-  const Result planned = Process(work_, points).wait();
-  EXPECT_EQ(planned.exit_code, 0) << planned.err;
-  std::istringstream lines(planned.out);
-  std::string heading;
-  std::getline(lines, heading);
+  const Result planned = good(Process(work_, points).wait());
+  const std::vector<std::string> lines = lines_of(planned.out);
   const std::string state = "at step " + record_in(begun).at("steps").dump();
   EXPECT_GT(state.size(), 10U);
   size_t rows = 0;
-  for (std::string line; std::getline(lines, line) && line.starts_with("00"); ++rows) {
-    EXPECT_EQ(line.find("width=16,seed=" + std::to_string(rows)), heading.find("what")) << planned.out;
-    EXPECT_TRUE(rows > 0 || line.find(state) == heading.find("state")) << planned.out;
+  for (; lines.at(rows + 1).starts_with("00"); ++rows) {
+    const std::string& line = lines[rows + 1];
+    EXPECT_EQ(line.find("width=16,seed=" + std::to_string(rows)), lines[0].find("what")) << planned.out;
+    EXPECT_TRUE(rows > 0 || line.find(state) == lines[0].find("state")) << planned.out;
   }
   EXPECT_EQ(rows, 3U);
 }
@@ -96,9 +84,8 @@ TEST_F(SweepTerminalTest, RowsOfPointsFitTheTerminalAndAreWholeInAPipe) {
   write_experiment("wide",
                    "  product:\n    - model.width=16,32\n    - optimizer.schedule.inverse_time.anneal=1.25,2.5\n"
                    "    - optimizer.alpha=0.25,0.5\n  seeds: 1\n");
-  const Arguments points = with_folder({"points", "experiment=wide"});
-  const Result whole = Process(work_, points).wait();
-  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  const Arguments points = with_own({"points", "experiment=wide"});
+  const Result whole = good(Process(work_, points).wait());
   EXPECT_THAT(whole.out, HasSubstr("anneal=1.25,alpha=0.25,seed=0\n"));
   EXPECT_THAT(whole.out, Not(HasSubstr("...")));
   Terminal terminal(work_, points);
@@ -118,12 +105,11 @@ TEST_F(SweepTerminalTest, RowsOfPointsDifferHoweverNarrowTheTerminal) {
                    "    - optimizer.schedule.inverse_time.anneal=1.25000000000001,1.25000000000002\n"
                    "    - optimizer.alpha=0.2500000000000001,0.5\n  seeds: 2\n");
   for (const uint16_t columns : {uint16_t{40}, uint16_t{60}, uint16_t{80}, uint16_t{100}}) {
-    Terminal terminal(work_, with_folder({"points", "experiment=narrow"}), columns);
+    Terminal terminal(work_, with_own({"points", "experiment=narrow"}), columns);
     EXPECT_EQ(terminal.wait().exit_code, 0) << terminal.text();
-    std::istringstream lines(terminal.text());
     std::set<std::string> values;
     size_t column = std::string::npos;
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string& line : lines_of(terminal.text())) {
       if (line.starts_with("point ")) column = line.find("state") + 7;
       if (line.starts_with("00")) values.insert(line.substr(column));
       EXPECT_TRUE(columns < 80 || !line.starts_with("00") || line.size() <= columns) << line;
@@ -137,8 +123,7 @@ TEST_F(SweepTerminalTest, LsHasARowOfTheTerminalForEachPoint) {
                    "  product:\n    - model.width=16,32\n    - optimizer.schedule.inverse_time.anneal=1.25,2.5\n"
                    "  seeds: 2\n");
   ASSERT_EQ(sweep("listed").exit_code, 0);
-  EXPECT_THAT(Process(work_, command({"ls"})).wait().out,
-              HasSubstr(" sweeps/listed/points/0007-width=32,anneal=2.5,seed=1-"));
+  EXPECT_THAT(eggroll({"ls"}).out, HasSubstr(" sweeps/listed/points/0007-width=32,anneal=2.5,seed=1-"));
   for (const uint16_t columns : {uint16_t{80}, uint16_t{100}}) {
     Terminal terminal(work_, command({"ls"}), columns);
     EXPECT_EQ(terminal.wait().exit_code, 0) << terminal.text();

@@ -4,12 +4,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "eggroll/ops.h"
 #include "experiment/check_points.h"
 #include "experiment/outcome.h"
-#include "record/scratch.h"
+#include "experiment/own_folder.h"
 #include "record/seal.h"
 #include "record/stated_claims.h"
 #include "system/files.h"
@@ -19,21 +18,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class SweepTest : public ScratchTest {
+class SweepTest : public OwnFolderTest {
  protected:
-  SweepTest() {
-    std::filesystem::create_directories(folder_ / "configs");
-    std::filesystem::create_directories(folder_ / "experiments");
-    search_.config_dirs = {folder_ / "configs", EGGROLL_SOURCE_DIR "/configs"};
-  }
   Sweep compose_grid(const std::string& grid, const std::vector<std::string>& more = {}) const {
-    write_plainly(folder_ / "experiments" / "grid.yaml", "name: grid\nsweep: " + grid + "\n");
-    std::vector<std::string> overrides = {"experiment=grid", "results.sweeps=" + (folder_ / "sweeps").string()};
-    overrides.insert(overrides.end(), more.begin(), more.end());
-    return compose_sweep(search_, overrides);
+    write_experiment("grid", "name: grid\nsweep: " + grid + "\n");
+    return compose_sweep(search_, overrides("grid", more));
   }
-
-  ConfigSearch search_;
 };
 
 TEST_F(SweepTest, SeedsChangeSlowest) {
@@ -117,8 +107,7 @@ TEST_F(SweepTest, PointsOfOtherHashesAreFoundByTheirFolders) {
   Sweep sweep = compose_grid(grid);
   write_sweep(sweep);
   std::string lines;
-  std::istringstream written(read_file(sweep.folder / "points.jsonl"));
-  for (std::string line; std::getline(written, line);) {
+  for (const std::string& line : lines_of(read_file(sweep.folder / "points.jsonl"))) {
     nlohmann::ordered_json point = nlohmann::ordered_json::parse(line);
     point.erase("crc");
     std::string hash = point.at("hash");

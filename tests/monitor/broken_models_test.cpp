@@ -1,5 +1,5 @@
-// Models that are broken on purpose are trained for some steps. The monitor names the broken part, and reports nothing
-// about a healthy model.
+// Models that are broken on purpose are trained for some steps. The monitor names the broken part. known_runs_test.cpp
+// has healthy and saturated models.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -15,7 +15,6 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
@@ -26,7 +25,6 @@ using Verdicts = std::vector<std::string>;
 struct Kind {
   std::string name;
   Overrides overrides;
-  std::string norm;
   std::string weight;
 };
 
@@ -39,14 +37,11 @@ class BrokenModels : public ScratchTest, public testing::WithParamInterface<Kind
  protected:
   // The verdicts at the last step; there are enough steps for every verdict except those on votes.
   Verdicts verdicts(const Overrides& more, const Change& change = {}) const {
-    Overrides overrides = GetParam().overrides;
     const Overrides common = {
         "backend=auto",   "model.layers=2",     "model.width=16",           "train.population=128",
         "train.steps=24", "monitor.every=1000", "dataset.valid_tokens=999", "checkpoint.every=24",
         "eval.every=24"};
-    overrides.insert(overrides.end(), common.begin(), common.end());
-    overrides.insert(overrides.end(), more.begin(), more.end());
-    const ConfigNode config = small_config(overrides);
+    const ConfigNode config = small_config(joined(joined(GetParam().overrides, common), more));
     eggroll::Setup setup(config, built_plugins());
     if (change) {
       egg_program view = setup.learner.program->view();
@@ -64,13 +59,6 @@ class BrokenModels : public ScratchTest, public testing::WithParamInterface<Kind
         .texts;
   }
 };
-
-TEST_P(BrokenModels, AHealthyOneHasNoVerdicts) { EXPECT_THAT(verdicts({}), IsEmpty()); }
-
-TEST_P(BrokenModels, SaturatedGains) {
-  const Verdicts seen = verdicts({"model.gain=127", "model.init_std=32"});
-  EXPECT_THAT(seen, Contains(AllOf(StartsWith(GetParam().norm + ": "), HasSubstr(" % of values at ±127"))));
-}
 
 TEST_P(BrokenModels, ADeadLayer) {
   const Verdicts seen = verdicts({}, [&](std::vector<egg_param>& params, std::vector<egg_op>& ops) {
@@ -111,13 +99,11 @@ TEST_P(BrokenModels, NoVotes) {
   EXPECT_THAT(seen, Contains(StartsWith("there are no votes: for 24 steps")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, BrokenModels,
-                         testing::Values(Kind{"gru", {"model=gru"}, "layer0.norm1", "layer0.up.w"},
-                                         Kind{"int8nativeformer",
-                                              {"model=int8nativeformer", "model.head_width=8"},
-                                              "layer0.attention.norm",
-                                              "layer0.mlp.up.w"}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Every, BrokenModels,
+    testing::Values(Kind{"gru", {"model=gru"}, "layer0.up.w"},
+                    Kind{"int8nativeformer", {"model=int8nativeformer", "model.head_width=8"}, "layer0.mlp.up.w"}),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace eggroll::test

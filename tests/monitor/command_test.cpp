@@ -4,9 +4,6 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 class MonitorCommand : public CliTest {
  protected:
   // Lines that begin a table.
@@ -19,8 +16,7 @@ class MonitorCommand : public CliTest {
   }
 
   static nlohmann::json look_of_last_line(const fs::path& run) {
-    const std::string text = read_file(run / "metrics.jsonl");
-    return nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1)).at("monitor");
+    return nlohmann::json::parse(lines_of(read_file(run / "metrics.jsonl")).back()).at("monitor");
   }
 
   // The command's output on a terminal of its own; the command must succeed. no_color: the variable NO_COLOR; null: not
@@ -28,17 +24,12 @@ class MonitorCommand : public CliTest {
   std::string on_terminal(const char* no_color, const Arguments& arguments) const {
     Arguments words = {"/usr/bin/env", "-u", "NO_COLOR"};
     if (no_color != nullptr) words.push_back(std::string("NO_COLOR=") + no_color);
-    const Arguments monitored = command(arguments);
-    words.insert(words.end(), monitored.begin(), monitored.end());
-    const Result result = Terminal(work_, words).wait();
-    EXPECT_EQ(result.exit_code, 0) << result.out;
-    return result.out;
+    return good(Terminal(work_, joined(words, command(arguments))).wait()).out;
   }
 };
 
 TEST_F(MonitorCommand, ShowsALookAtEveryEvaluation) {
-  const Result result = eggroll(tiny_run({"--monitor"}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Result result = good(eggroll(tiny_run({"--monitor"})));
   EXPECT_EQ(tables(result.out), (std::vector<std::string>{"10", "20", "30", "40"}));
   EXPECT_THAT(result.out, HasSubstr("\nmonitor, step 10\n"));
   EXPECT_THAT(result.out, HasSubstr("\nlayer0 "));
@@ -70,8 +61,7 @@ TEST_F(MonitorCommand, ResumeShowsItToo) {
   EXPECT_FALSE(record_in(run).contains("monitor"));
   fs::remove(run / "record.json");
   fs::remove_all(run / "checkpoints" / "step-00000040");
-  const Result result = eggroll({"resume", run.string(), "--monitor"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const Result result = good(eggroll({"resume", run.string(), "--monitor"}));
   EXPECT_EQ(tables(result.out), std::vector<std::string>{"40"});
   EXPECT_EQ(record_in(run).at("monitor").at("step"), 40);
 }
@@ -93,9 +83,8 @@ TEST_F(MonitorCommand, InColourOnATerminal) {
 }
 
 TEST_F(MonitorCommand, RefusesWhatItCannotDo) {
-  expect_one_sentence(eggroll(tiny_run({"monitor.every=-1"})),
-                      {"monitor.every is -1, expected an integer of at least 0"});
-  expect_one_sentence(eggroll(tiny_run({"+monitor.evry=5"})), {"unknown key 'monitor.evry'"});
+  refuses(tiny_run({"monitor.every=-1"}), {"monitor.every is -1, expected an integer of at least 0"});
+  refuses(tiny_run({"+monitor.evry=5"}), {"unknown key 'monitor.evry'"});
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "support/words.h"
+
 namespace eggroll::test {
 namespace {
 
@@ -19,14 +21,6 @@ MonitorReport small_report() {
   report.tensors = {{"layer0.forget.w", true, {0.0, 16.5, 6.0, 0.0, 0.0}, 0.5, 1.0, VoteSignal{1.25, 3.0}},
                     {"layer0.norm1.gain", true, {0.0, 2.0, 1.0, 0.125, 0.0}, 0.0625, 1.0, VoteSignal{1.0, 0.0}}};
   return report;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    lines.push_back(text.substr(begin, end - begin));
-  }
-  return lines;
 }
 
 std::vector<std::string> words_of(const std::string& line) {

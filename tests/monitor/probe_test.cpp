@@ -15,9 +15,7 @@ namespace {
 class ProbeTest : public BuiltBackend {
  protected:
   eggroll::Setup open_run(const std::vector<std::string>& more) const {
-    std::vector<std::string> overrides = {"backend=" + GetParam(), "model.layers=2"};
-    overrides.insert(overrides.end(), more.begin(), more.end());
-    return eggroll::Setup(small_config(overrides), built_plugins());
+    return eggroll::Setup(small_config(joined({"backend=" + GetParam(), "model.layers=2"}, more)), built_plugins());
   }
 
   static BackendSession session_of(const Learner& learner, const Program& program) {

@@ -130,11 +130,7 @@ TEST_F(MonitoredRun, ResumedAnywhereItSeesTheSame) {
     ASSERT_EQ(expected.size(), 6U);
     for (uint64_t step = 0; step < 6; ++step) {
       const std::filesystem::path folder = fresh("stopped" + std::to_string(step) + model.front());
-      std::atomic<bool> stop{step == 0};
-      TrainHooks hooks;
-      hooks.progress = [&](const Progress& progress) { stop = progress.done.step >= step; };
-      hooks.stop = &stop;
-      run_in(folder, config, hooks);
+      run_until(folder, config, step);
       const RunRecord resumed = run_in(folder, config);
       EXPECT_EQ(looks(folder), expected) << "stopped after " << step;
       EXPECT_EQ(resumed.verdicts.value().step, 6U);
@@ -148,11 +144,7 @@ TEST_F(MonitoredRun, ItMayBeTurnedOnOnTheWay) {
   const std::filesystem::path whole = fresh("whole");
   run_in(whole, small_config(monitored(kGru)));
   const std::filesystem::path folder = fresh("run");
-  std::atomic<bool> stop{false};
-  TrainHooks hooks;
-  hooks.progress = [&](const Progress& progress) { stop = progress.done.step >= 3; };
-  hooks.stop = &stop;
-  run_in(folder, small_config(kGru), hooks);
+  run_until(folder, small_config(kGru), 3);
   run_in(folder, small_config(monitored(kGru)));
   std::map<uint64_t, ordered_json> expected = looks(whole);
   for (const uint64_t step : {1U, 2U, 3U}) expected.erase(step);
@@ -163,16 +155,14 @@ class MonitorOn : public BuiltBackend {
  protected:
   static std::vector<ordered_json> looks(const ConfigNode& config) {
     eggroll::Setup setup(config, built_plugins());
-    std::string pattern = (std::filesystem::temp_directory_path() / "eggroll-test-XXXXXX").string();
-    const std::filesystem::path folder = ::mkdtemp(pattern.data());
+    const ScratchFolder folder;
     std::vector<ordered_json> seen;
     TrainHooks hooks;
     hooks.progress = [&](const Progress& progress) {
       if (progress.done.monitor) seen.push_back(to_json(*progress.done.monitor));
     };
     Processes alone;
-    TrainingLoop(setup, config, RunFolder{folder}, Invocation{}, hooks, alone).run();
-    std::filesystem::remove_all(folder);
+    TrainingLoop(setup, config, RunFolder{folder.path()}, Invocation{}, hooks, alone).run();
     return seen;
   }
 };

@@ -134,12 +134,8 @@ void PrintTo(const Recipe& recipe, std::ostream* out) { *out << recipe.name; }
 
 class VotesOfTables : public VotesTest, public testing::WithParamInterface<Recipe> {
  protected:
-  VotesOfTables() : VotesTest(with(GetParam().overrides)) {}
-
-  static std::vector<std::string> with(std::vector<std::string> overrides) {
-    overrides.insert(overrides.end(), {"train.population=128", "backend=auto", "train.tokens=1"});
-    return overrides;
-  }
+  VotesOfTables()
+      : VotesTest(joined(GetParam().overrides, {"train.population=128", "backend=auto", "train.tokens=1"})) {}
 };
 
 TEST_P(VotesOfTables, OfChanceHaveMeanZeroAndVarianceOne) {

@@ -4,17 +4,15 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 class ReplicaTest : public SharedRunTest {
  protected:
   Result flipped(int processes, int process, int step, const Arguments& more = {}) const {
-    Arguments run = gru({"backend.name=flipped", "plugins.path=[" EGGROLL_FLIPPED "]", "checkpoint.every=100",
-                         "processes.checksum_every=10"});
-    run.insert(run.end(), more.begin(), more.end());
+    Arguments run = joined(gru({"backend.name=flipped", "plugins.path=[" EGGROLL_FLIPPED "]", "checkpoint.every=100",
+                                "processes.checksum_every=10"}),
+                           more);
     const Arguments where = {"-x", "FLIP_PROCESS=" + std::to_string(process), "-x",
                              "FLIP_STEP=" + std::to_string(step)};
-    return Process(work_, shared(processes, run, where)).wait();
+    return run_shared(processes, run, where);
   }
 };
 

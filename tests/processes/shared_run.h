@@ -10,12 +10,19 @@ class SharedRunTest : public CliTest {
  protected:
   // options: further options of mpirun.
   Arguments shared(int processes, const Arguments& arguments, const Arguments& options = {}) const {
-    Arguments all = {EGGROLL_MPIEXEC, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"};
-    all.insert(all.end(), options.begin(), options.end());
-    all.insert(all.end(), {"-n", std::to_string(processes)});
-    const Arguments own = command(arguments);
-    all.insert(all.end(), own.begin(), own.end());
-    return all;
+    return joined(
+        joined(joined({EGGROLL_MPIEXEC, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"}, options),
+               {"-n", std::to_string(processes)}),
+        command(arguments));
+  }
+  Result run_shared(int processes, const Arguments& arguments) const {
+    return Process(work_, shared(processes, arguments)).wait();
+  }
+  // Runs in a folder of this name, of 0 processes without a launcher; returns the run's folder.
+  fs::path run_of(int processes, const std::string& results, const Arguments& arguments) const {
+    const Arguments all = joined(arguments, {"results.dir=" + results});
+    good(processes == 0 ? eggroll(all) : run_shared(processes, all));
+    return fs::directory_iterator(work_ / results)->path();
   }
 
   // The job's processes on this machine, by process; -1 where one has not begun.
@@ -58,15 +65,20 @@ class SharedRunTest : public CliTest {
     }
   }
 
-  static Arguments gru(const Arguments& more = {}) {
-    Arguments all = {"train.steps=100"};
-    all.insert(all.end(), more.begin(), more.end());
-    return tiny_run(all);
+  // Begins the run, or goes on with it, and kills all of it some steps later.
+  void kill_on_the_way(int processes, const Arguments& arguments) const {
+    Process process(work_, shared(processes, arguments));
+    const size_t before = lines_in(run_folder());
+    ASSERT_TRUE(process.wait_until([&] {
+      return !run_folder().empty() && fs::exists(run_folder() / "record.json") && lines_in(run_folder()) > before + 15;
+    })) << process.wait().err;
+    kill_all(process, processes);
   }
+
+  static Arguments gru(const Arguments& more = {}) { return tiny_run(joined({"train.steps=100"}, more)); }
   static Arguments former(const Arguments& more = {}) {
-    Arguments all = {"train.steps=100", "model=int8nativeformer", "model.head_width=8", "optimizer=es_adamw"};
-    all.insert(all.end(), more.begin(), more.end());
-    return tiny_run(all);
+    return tiny_run(
+        joined({"train.steps=100", "model=int8nativeformer", "model.head_width=8", "optimizer=es_adamw"}, more));
   }
 };
 

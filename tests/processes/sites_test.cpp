@@ -4,8 +4,6 @@
 namespace eggroll::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 // Streams 0 to 6 of ten are of sites.
 struct Sites {
   const char* name;
@@ -41,41 +39,25 @@ constexpr Sites kSites[] = {
 class SharedSitesTest : public SharedRunTest, public ::testing::WithParamInterface<Sites> {
  protected:
   static Arguments with_sites(const std::string& groups, const Arguments& more) {
-    Arguments all = {"run",
-                     "experiment=markov",
-                     "optimizer=es_adagrad",
-                     "model.width=8",
-                     "model.logit_tables=[{tokens: 1}, {tokens: 2, rows: 32}]",
-                     "dataset.tokens=999",
-                     "dataset.valid_tokens=99",
-                     "train.population=20",
-                     "train.members_per_stream=2",
-                     "train.tokens=8",
-                     "train.steps=40",
-                     "checkpoint.every=10",
-                     "eval.every=20",
-                     "eval.tokens=32",
-                     "fitness=zscore",
-                     "backend.threads=1",
-                     "perturb.groups=[" + groups + "]"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return joined(
+        {"run", "experiment=markov", "optimizer=es_adagrad", "model.width=8",
+         "model.logit_tables=[{tokens: 1}, {tokens: 2, rows: 32}]", "dataset.tokens=999", "dataset.valid_tokens=99",
+         "train.population=20", "train.members_per_stream=2", "train.tokens=8", "train.steps=40", "checkpoint.every=10",
+         "eval.every=20", "eval.tokens=32", "fitness=zscore", "backend.threads=1", "perturb.groups=[" + groups + "]"},
+        more);
   }
   static Arguments run(const Arguments& more = {}) { return with_sites(GetParam().groups, more); }
 
   // What a run of several processes ends with.
   nlohmann::json shared_record(int processes, const Arguments& arguments) const {
-    const Result result = Process(work_, shared(processes, arguments)).wait();
-    EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-    nlohmann::json record = record_in(fs::directory_iterator(work_ / "shared")->path());
+    nlohmann::json record = record_in(run_of(processes, "shared", arguments));
     fs::remove_all(work_ / "shared");
     return record;
   }
 };
 
 TEST_P(SharedSitesTest, WeightsDoNotDependOnTheProcesses) {
-  ASSERT_EQ(eggroll(run({"backend=reference", "results.dir=one"})).exit_code, 0);
-  const nlohmann::json alone = record_in(fs::directory_iterator(work_ / "one")->path());
+  const nlohmann::json alone = record_in(run_of(0, "one", run({"backend=reference"})));
   ASSERT_NE(alone.at("best").at("step"), 0);
   // auto: the backend for this processor, on two threads.
   for (const auto& [processes, update, backend] : {std::tuple{1, "rebuilt", "auto"},
@@ -84,9 +66,9 @@ TEST_P(SharedSitesTest, WeightsDoNotDependOnTheProcesses) {
                                                    {3, "rebuilt", "auto"},
                                                    {3, "sharded", "reference"},
                                                    {10, "rebuilt", "auto"}}) {
-    const nlohmann::json record =
-        shared_record(processes, run({"results.dir=shared", std::string("processes.update=") + update,
-                                      std::string("backend=") + backend, "backend.threads=2"}));
+    const nlohmann::json record = shared_record(
+        processes,
+        run({std::string("processes.update=") + update, std::string("backend=") + backend, "backend.threads=2"}));
     const std::string what = std::to_string(processes) + " " + update + " " + backend;
     for (const char* key : {"weights_sha256", "newest", "best", "final", "member_tokens", "unique_tokens"}) {
       EXPECT_EQ(record.at(key), alone.at(key)) << key << " of " << what;
@@ -95,7 +77,7 @@ TEST_P(SharedSitesTest, WeightsDoNotDependOnTheProcesses) {
 }
 
 TEST_P(SharedSitesTest, AStepSendsErrorsOfTablesAndVotesOfTheRest) {
-  const nlohmann::json record = shared_record(2, run({"results.dir=shared", "train.steps=1", "backend=reference"}));
+  const nlohmann::json record = shared_record(2, run({"train.steps=1", "backend=reference"}));
   constexpr uint64_t kHeader = 48;
   constexpr uint64_t kDifferences = 5 * 8;  // of five pairs
   EXPECT_EQ(record.at("processes").at("bytes_per_step"), kHeader + kDifferences + GetParam().bytes);
@@ -111,26 +93,17 @@ TEST_F(SitesOfAllKindsTest, AKilledRunGoesOnWithOtherProcessesAndIsReplayedByOne
   const Arguments all = with_sites(kSites[3].groups, {"train.steps=200", "backend=reference"});
   const std::string digest = undisturbed(all);
   for (const int processes : {3, 1, 2}) {
-    Process process(work_, shared(processes, all));
-    const size_t before = lines_in(run_folder());
-    ASSERT_TRUE(process.wait_until([&] {
-      return !run_folder().empty() && fs::exists(run_folder() / "record.json") && lines_in(run_folder()) > before + 15;
-    })) << process.wait().err;
-    kill_all(process, processes);
+    kill_on_the_way(processes, all);
   }
-  const Result rest = Process(work_, shared(4, all)).wait();
-  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  good(run_shared(4, all));
   expect_completed(run_folder(), digest);
-  const Result replayed = eggroll({"replay", run_folder().string()});
-  EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
-  EXPECT_THAT(replayed.out, HasSubstr(digest));
+  EXPECT_THAT(good(eggroll({"replay", run_folder().string()})).out, HasSubstr(digest));
 }
 
 // A stream of sites runs once.
 TEST_F(SitesOfAllKindsTest, MoreProcessesThanStreams) {
   const Result result =
-      Process(work_, shared(3, with_sites(kSites[0].groups, {"train.members_per_stream=10", "backend=reference"})))
-          .wait();
+      run_shared(3, with_sites(kSites[0].groups, {"train.members_per_stream=10", "backend=reference"}));
   EXPECT_NE(result.exit_code, 0);
   EXPECT_THAT(result.err,
               HasSubstr("3 processes share 2 streams, expected at most a process for each, because a stream "

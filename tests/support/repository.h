@@ -9,10 +9,8 @@ namespace eggroll::test {
 class RepositoryTest : public ScratchTest {
  protected:
   void git(const Arguments& words) {
-    Arguments all = {"/usr/bin/env", "git", "-c", "user.name=Test", "-c", "user.email=test@example.org"};
-    all.insert(all.end(), words.begin(), words.end());
-    const Result result = Process(folder_, all).wait();
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    Arguments all = joined({"/usr/bin/env", "git", "-c", "user.name=Test", "-c", "user.email=test@example.org"}, words);
+    good(Process(folder_, all).wait());
   }
   void commit() {
     git({"add", "--all"});
@@ -20,9 +18,7 @@ class RepositoryTest : public ScratchTest {
   }
 
   Result run(const fs::path& program, const Arguments& arguments) {
-    Arguments all = {program.string()};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return Process(folder_, all).wait();
+    return Process(folder_, joined({program.string()}, arguments)).wait();
   }
 };
 
