@@ -105,7 +105,7 @@ class Density {
 std::vector<double> tpe_point(const std::vector<SearchParam>& params, uint64_t seed, uint64_t draw,
                               std::vector<Observed> observed) {
   std::stable_sort(observed.begin(), observed.end(), [](const Observed& a, const Observed& b) {
-    return a.figure.value_or(kWorst) < b.figure.value_or(kWorst);
+    return a.score.value_or(kWorst) < b.score.value_or(kWorst);
   });
   const auto good = static_cast<size_t>(std::ceil(kGoodShare * static_cast<double>(observed.size())));
   Random random = random_of(seed, draw);

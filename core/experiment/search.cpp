@@ -39,7 +39,7 @@ ConfigNode without_sweep(const ConfigSearch& search, std::vector<std::string> ov
 }
 
 TrialEnd trial_end(const Trial& trial) {
-  return trial.results.empty() ? TrialEnd{} : TrialEnd{trial.results.size() - 1, trial.results.back().figure};
+  return trial.results.empty() ? TrialEnd{} : TrialEnd{trial.results.size() - 1, trial.results.back().score};
 }
 
 // Numbers of the trials, the best first.
@@ -63,11 +63,11 @@ std::optional<TrialResult> result_of(const std::vector<PointStanding>& standings
     if (standing.state == PointState::kWaiting) return std::nullopt;
     const RunRecord& record = *standing.record;
     result.steps = std::max(result.steps, record.steps);
-    const std::optional<double> figure = metric_of(record, record.summary.value_or(RunMetrics()), metric);
-    if (!figure || !std::isfinite(*figure)) {
-      result.figure.reset();
-    } else if (result.figure) {
-      *result.figure += *figure / static_cast<double>(standings.size());
+    const std::optional<double> number = metric_of(record, record.summary.value_or(RunMetrics()), metric);
+    if (!number || !std::isfinite(*number)) {
+      result.score.reset();
+    } else if (result.score) {
+      *result.score += *number / static_cast<double>(standings.size());
     }
   }
   return result;
@@ -110,7 +110,7 @@ Search::Search(const ConfigSearch& search, std::vector<std::string> overrides, F
                               : read_claims(*claims, {{{kSettingsAxis, kFound}}, {{kSettingsAxis, kOwn}}});
   const ConfigNode base = without_sweep(search, overrides_);
   own_hash_ = run_hash(base);
-  // Stop rules are no part of a run's hash, but they decide a trial's figure.
+  // Stop rules are no part of a run's hash, but they decide a trial's score.
   base_hash_ = sha256_hex(own_hash_ + to_json(base.at("stop")).dump());
   if (is_there(frame_.folder / "points.jsonl") && !is_there(frame_.folder / kSearchLogName)) {
     throw Error(fmt::format("{} holds a sweep that is no search; give the search another name (name=...)",
@@ -169,7 +169,7 @@ std::optional<SearchRound> Search::next_round(bool retry_failed) const {
     if (!open.empty()) return round_of(trials, open, rung, begun);
   }
   const uint64_t last = settings_.rungs(begun) - 1;
-  const auto has_ended = [&](const Trial& trial) { return trial.results.size() > last && trial.results[last].figure; };
+  const auto has_ended = [&](const Trial& trial) { return trial.results.size() > last && trial.results[last].score; };
   if (std::none_of(trials.begin(), trials.end(), has_ended)) throw all_failed(settings_.end_text(last, begun));
   if (settings_.confirm.empty() || found_own()) return std::nullopt;
   SearchRound round{confirmation(), "", {}, true};
@@ -211,8 +211,8 @@ std::vector<Trial> Search::draw(const std::vector<Trial>& trials) const {
   std::vector<Observed> observed;
   for (const Trial& trial : trials) {
     is_new(trial);
-    const std::optional<double>& figure = trial.results.at(0).figure;
-    observed.push_back({trial.coordinates, figure ? std::optional(settings_.cost(*figure)) : std::nullopt});
+    const std::optional<double>& score = trial.results.at(0).score;
+    observed.push_back({trial.coordinates, score ? std::optional(settings_.cost(*score)) : std::nullopt});
   }
   std::vector<Trial> drawn;
   uint64_t next = trials.empty() ? 0 : trials.back().draw + 1;
@@ -279,7 +279,7 @@ Sweep Search::confirmation() const {
   sweep.grid.seeds = settings_.confirm;
   sweep.grid.claims = claims_;
   for (ordered_json& claim : sweep.grid.claims) {
-    // Its author may know the trials' figures.
+    // Its author may know the trials' scores.
     if (!holds_claim(known.claims(), claim)) claim["exploratory"] = true;
   }
   const GridPoint found = point_at(settings_.params, known.trials()[best].coordinates);
@@ -347,7 +347,7 @@ bool Search::conclude(const SearchRound& round) const {
 
 void Search::forget_failures() const {
   const std::vector<Row> rows = table();
-  if (std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.last.figure.has_value(); })) return;
+  if (std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.last.score.has_value(); })) return;
   const FileLock lock(frame_.folder / "lock");
   SearchLog known = log();
   known.forget_failures();
@@ -362,7 +362,7 @@ void Search::drop_checkpoints(const std::vector<Trial>& trials) const {
     for (uint64_t trial = 0; trial < trials.size(); ++trial) {
       const std::vector<TrialResult>& results = trials[trial].results;
       const bool is_out = std::find(best.begin(), best.end(), trial) == best.end();
-      if (results.size() == rung + 1 && results.back().figure && is_out && !dropped_.contains(trial)) {
+      if (results.size() == rung + 1 && results.back().score && is_out && !dropped_.contains(trial)) {
         out.push_back(trial);
       }
     }

@@ -95,7 +95,7 @@ void SearchLog::add_result(uint64_t trial, const TrialResult& result) {
   std::vector<TrialResult>& results = trials_.at(trial).results;
   lines_ += sealed_line({{"trial", trial},
                          {"rung", results.size()},
-                         {"figure", result.figure ? ordered_json(*result.figure) : ordered_json()},
+                         {"figure", result.score ? ordered_json(*result.score) : ordered_json()},
                          {"steps", result.steps}}) +
             "\n";
   results.push_back(result);
@@ -115,7 +115,7 @@ void SearchLog::forget_failures() {
   for (uint64_t trial = 0; trial < all.size(); ++trial) {
     trials_[trial].results.clear();
     for (const TrialResult& result : all[trial].results) {
-      if (result.figure) add_result(trial, result);
+      if (result.score) add_result(trial, result);
     }
   }
 }

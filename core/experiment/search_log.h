@@ -20,8 +20,8 @@ namespace eggroll {
 inline constexpr const char* kSearchLogName = "search.jsonl";
 
 struct TrialResult {
-  std::optional<double> figure;  // the search's metric, the mean of the seeds; absent where a run failed or has none
-  uint64_t steps = 0;            // done, of the seed that did the most
+  std::optional<double> score;  // the search's metric, the mean of the seeds; absent where a run failed or has none
+  uint64_t steps = 0;           // done, of the seed that did the most
 };
 
 struct Trial {

@@ -47,7 +47,7 @@ std::optional<double> own_rule(const ConfigNode& config, const char* key) {
                                                     : std::nullopt;
 }
 
-// What decides the trials and their figures, whether it is said or left to its default.
+// What decides the trials and their scores, whether it is said or left to its default.
 nlohmann::ordered_json text_of(const SearchSettings& settings) {
   nlohmann::ordered_json params = nlohmann::ordered_json::array();
   for (const SearchParam& param : settings.params) params.push_back(param.text);
@@ -122,11 +122,11 @@ std::string SearchSettings::end_text(uint64_t rung, uint64_t begun) const {
 std::vector<uint64_t> SearchSettings::reaching(const std::vector<Trial>& drawn, uint64_t rung, uint64_t begun) const {
   std::vector<uint64_t> numbers;
   for (uint64_t i = 0; i < drawn.size(); ++i) {
-    if (rung == 0 || (drawn[i].results.size() >= rung && drawn[i].results[rung - 1].figure)) numbers.push_back(i);
+    if (rung == 0 || (drawn[i].results.size() >= rung && drawn[i].results[rung - 1].score)) numbers.push_back(i);
   }
   if (rung == 0) return numbers;
   std::stable_sort(numbers.begin(), numbers.end(), [&](uint64_t a, uint64_t b) {
-    return cost(*drawn[a].results[rung - 1].figure) < cost(*drawn[b].results[rung - 1].figure);
+    return cost(*drawn[a].results[rung - 1].score) < cost(*drawn[b].results[rung - 1].score);
   });
   numbers.resize(std::min<size_t>(numbers.size(), reach(rung, begun)));
   std::sort(numbers.begin(), numbers.end());

@@ -62,10 +62,10 @@ struct SearchSettings {
   std::optional<double> seconds;  // the most that a whole run may take
   std::vector<uint64_t> seeds;    // of each trial
   std::vector<uint64_t> confirm;  // seeds; none: the best settings are not confirmed
-  nlohmann::ordered_json text;    // what decides the trials and their figures, for the log
+  nlohmann::ordered_json text;    // what decides the trials and their scores, for the log
 
-  // What orders figures: the lower, the better.
-  double cost(double figure) const { return wants_higher ? -figure : figure; }
+  // What orders scores: the lower, the better.
+  double cost(double score) const { return wants_higher ? -score : score; }
   // begun: the number of trials, which is lower than `trials` where the ranges hold fewer settings.
   uint64_t rungs(uint64_t begun) const;
   // How many of the trials reach the rung; at least 1.

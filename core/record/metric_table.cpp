@@ -209,7 +209,7 @@ MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers
       continue;
     }
     if (!order.takes(line, handler.has_schema(), static_cast<uint64_t>(handler.row()[0]), number)) continue;
-    if (numbers == Numbers::kLooks && !handler.has_monitor()) continue;
+    if (numbers == Numbers::kMonitorLines && !handler.has_monitor()) continue;
     for (size_t i = table.columns.size(); i < handler.keys().size(); ++i) {
       table.columns.push_back({handler.keys()[i], std::vector<double>(table.lines, kAbsent)});
     }

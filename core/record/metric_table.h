@@ -26,9 +26,9 @@ struct MetricTable {
 
 // What is read of a file.
 enum class Numbers {
-  kOwn,     // the line's own numbers, its scalars and those of a hook
-  kNested,  // the numbers within objects too
-  kLooks,   // these too, but only of the lines that the monitor wrote to
+  kOwn,           // the line's own numbers, its scalars and those of a hook
+  kNested,        // the numbers within objects too
+  kMonitorLines,  // these too, but only of the lines that the monitor wrote to
 };
 
 // Lines that are damaged or there twice are left out and said so; a file that cannot be read, or has another schema

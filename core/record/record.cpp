@@ -231,9 +231,9 @@ ordered_json baselines_to_json(const BaselineRecord& baselines) {
 }
 
 bool is_better(const TrialEnd& a, const TrialEnd& b, bool wants_higher) {
-  if (a.figure.has_value() != b.figure.has_value()) return a.figure.has_value();
+  if (a.score.has_value() != b.score.has_value()) return a.score.has_value();
   if (a.rung != b.rung) return a.rung > b.rung;
-  return a.figure && (wants_higher ? *a.figure > *b.figure : *a.figure < *b.figure);
+  return a.score && (wants_higher ? *a.score > *b.score : *a.score < *b.score);
 }
 
 ordered_json trial_to_json(const TrialRecord& trial) {

@@ -102,9 +102,9 @@ struct TrialRecord {
 // What a trial came to at the last rung that it reached.
 struct TrialEnd {
   uint64_t rung = 0;
-  std::optional<double> figure;  // none: it failed there
+  std::optional<double> score;  // none: it failed there
 };
-// The order of trials: those that did not fail first, then those that came further, then by their figure.
+// The order of trials: those that did not fail first, then those that came further, then by their score.
 bool is_better(const TrialEnd& a, const TrialEnd& b, bool wants_higher);
 
 // The place of a run in a sweep, and what the sweep asks (see experiment/grid.h).

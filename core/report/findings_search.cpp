@@ -20,7 +20,7 @@ constexpr size_t kLeastTrials = 8;
 struct TrialStanding {
   uint64_t trial = 0;
   uint64_t steps = 0;
-  TrialEnd end;  // its figure is the search's metric, the mean over its seeds; absent where a run failed
+  TrialEnd end;  // its score is the search's metric, the mean over its seeds; absent where a run failed
   std::vector<std::string> values;
   std::vector<size_t> runs;
 };
@@ -40,10 +40,10 @@ std::vector<TrialStanding> trials_of(const Study& study, const TrialRecord& sear
       const RunRecord& record = run->run->record;
       standing.end.rung = std::max(standing.end.rung, record.sweep->trial->rung);
       standing.steps = std::max(standing.steps, record.steps);
-      const auto figure = metric_of(*run->run, search.metric);
-      standing.end.figure = standing.end.figure && figure
-                                ? std::optional(*standing.end.figure + *figure / static_cast<double>(runs.size()))
-                                : std::nullopt;
+      const auto score = metric_of(*run->run, search.metric);
+      standing.end.score = standing.end.score && score
+                               ? std::optional(*standing.end.score + *score / static_cast<double>(runs.size()))
+                               : std::nullopt;
     }
     trials.push_back(std::move(standing));
   }
@@ -132,9 +132,9 @@ std::string settings_text(const Study& study, const std::vector<std::string>& va
 }
 
 void add_trials(Draft& draft, const Study& study, const std::string& metric, const std::vector<TrialStanding>& trials) {
-  std::vector<double> figures;
-  for (const TrialStanding& trial : trials) figures.push_back(trial.end.figure.value_or(0.0));
-  const Decimals text(figures);
+  std::vector<double> scores;
+  for (const TrialStanding& trial : trials) scores.push_back(trial.end.score.value_or(0.0));
+  const Decimals text(scores);
   Table table;
   table.columns = {"#", "trial", "went on", "steps", metric};
   for (const Axis& axis : study.axes) {
@@ -148,7 +148,7 @@ void add_trials(Draft& draft, const Study& study, const std::string& metric, con
     const auto number = [](uint64_t value) { return Text(std::to_string(value), static_cast<double>(value)); };
     std::vector<Text>& row = table.rows.emplace_back(
         std::vector<Text>{number(i + 1), number(trial.trial), number(trial.end.rung), number(trial.steps),
-                          trial.end.figure ? Text(text(*trial.end.figure), *trial.end.figure) : Text("failed")});
+                          trial.end.score ? Text(text(*trial.end.score), *trial.end.score) : Text("failed")});
     for (size_t a = 0; a < study.axes.size(); ++a) {
       const std::string value = study.value_text(a, trial.values[a]);
       const std::optional<double> as_number = real_of(value);
@@ -235,12 +235,12 @@ void add_search(Draft& draft, const Study& study) {
                   : search.metric == "bits" ? "fewest"
                                             : "lowest",
                   search.metric == "bits" ? "held-out " + unit_of(study, data_in(study).front()) : search.metric);
-  if (best.end.figure) {
+  if (best.end.score) {
     words += fmt::format(
         " The best is {}, with {} after {} steps. It was chosen among {} by these figures, so they are too good for "
         "it; "
         "runs on fresh seeds say what it is worth (the study whose name ends in -confirmed, where there is one).",
-        settings_text(study, best.values), text_of(*best.end.figure), best.steps, trials.size());
+        settings_text(study, best.values), text_of(*best.end.score), best.steps, trials.size());
   }
   draft.paragraph(Text(words, best.runs));
   add_trials(draft, study, search.metric, trials);

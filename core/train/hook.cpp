@@ -102,7 +102,7 @@ std::string input_of(const HookSettings& hook, const Setup& setup, const RunFold
   ordered_json input = {{"run", std::filesystem::absolute(folder.path).lexically_normal().string()},
                         {"unit", setup.dataset.unit}};
   StepRecord evaluation = step;  // without what the step did, since times differ from one run to another
-  evaluation.figures.reset();
+  evaluation.numbers.reset();
   evaluation.monitor.reset();
   input.update(to_json(evaluation));
   const std::vector<uint32_t> prompt = held_out_prompt(setup.dataset);

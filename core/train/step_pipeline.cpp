@@ -90,7 +90,7 @@ void StepPipeline::open_files(const RunFolder& folder, const std::string& config
 void StepPipeline::put_line(const StepRecord& step) {
   write_line();
   unwritten_ = step;
-  const bool waits = step.figures && !step.held_out && !step.final && !step.monitor && writes_beside_update_;
+  const bool waits = step.numbers && !step.held_out && !step.final && !step.monitor && writes_beside_update_;
   if (!waits) write_line();
 }
 

@@ -10,16 +10,16 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void put(ordered_json& line, const StepFigures& figures) {
-  line[metric::kTrainBits] = figures.bits_per_unit;
-  line[metric::kChanged] = figures.changed;
-  line[metric::kChangedOfVoted] = figures.changed_of_voted;
-  line[metric::kPairsWithoutFitness] = figures.pairs_without_fitness;
-  for (const auto& [name, value] : figures.scalars) line[metric::kScalars][name] = value;
-  line[metric::kForwardSeconds] = figures.forward_seconds;
-  if (figures.gather_seconds) line[metric::kGatherSeconds] = *figures.gather_seconds;
-  if (figures.update_seconds) line[metric::kUpdateSeconds] = *figures.update_seconds;
-  line[metric::kStepSeconds] = figures.step_seconds;
+void put(ordered_json& line, const StepNumbers& numbers) {
+  line[metric::kTrainBits] = numbers.bits_per_unit;
+  line[metric::kChanged] = numbers.changed;
+  line[metric::kChangedOfVoted] = numbers.changed_of_voted;
+  line[metric::kPairsWithoutFitness] = numbers.pairs_without_fitness;
+  for (const auto& [name, value] : numbers.scalars) line[metric::kScalars][name] = value;
+  line[metric::kForwardSeconds] = numbers.forward_seconds;
+  if (numbers.gather_seconds) line[metric::kGatherSeconds] = *numbers.gather_seconds;
+  if (numbers.update_seconds) line[metric::kUpdateSeconds] = *numbers.update_seconds;
+  line[metric::kStepSeconds] = numbers.step_seconds;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ ordered_json to_json(const StepRecord& record) {
   ordered_json line = {{metric::kStep, record.step},
                        {metric::kMemberTokens, record.member_tokens},
                        {metric::kUniqueTokens, record.unique_tokens}};
-  if (record.figures) put(line, *record.figures);
+  if (record.numbers) put(line, *record.numbers);
   if (record.held_out) put_evaluation(line, kHeldOutKeys, *record.held_out);
   if (record.average_held_out) put_evaluation(line, kAverageHeldOutKeys, *record.average_held_out);
   if (record.final) put_evaluation(line, kFinalKeys, *record.final);

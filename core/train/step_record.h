@@ -17,7 +17,7 @@
 namespace eggroll {
 
 // What a step of training did.
-struct StepFigures {
+struct StepNumbers {
   double bits_per_unit = 0.0;     // mean over the members, with perturbations
   double changed = 0.0;           // share of the perturbed parameters' weights that moved
   double changed_of_voted = 0.0;  // share of those that had votes
@@ -38,7 +38,7 @@ struct StepRecord {
   uint64_t member_tokens = 0;  // of the run, by then
   uint64_t unique_tokens = 0;
   // Absent before the first step, and in the record of a stop, which repeats the last step.
-  std::optional<StepFigures> figures;
+  std::optional<StepNumbers> numbers;
   // Evaluations of the unperturbed model after the step: of the learning curve, and of the whole held-out part.
   std::optional<Evaluation> held_out;
   std::optional<Evaluation> final;

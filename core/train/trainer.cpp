@@ -223,35 +223,35 @@ void TrainingLoop::one_step() {
   record_.steps = step_;
 
   StepRecord step = begin_step_record();
-  step.figures = figures_of(scores, made, voted);
-  if (!processes_.alone()) step.figures->update_seconds = update_seconds;
-  step.figures->step_seconds = seconds_since(began);
+  step.numbers = numbers_of(scores, made, voted);
+  if (!processes_.alone()) step.numbers->update_seconds = update_seconds;
+  step.numbers->step_seconds = seconds_since(began);
   const bool last = step_ == learner_.train.steps;
   if (last || step_ % setup_.eval.every == 0) held_out_.add_to_curve(step, last);
   if (monitor_ && (last || step_ % setup_.monitor.every == 0)) {
     const std::optional<Evaluation>& held_out = step.held_out ? step.held_out : record_.newest;
     std::optional<double> cost_of_noise;  // what the step's members lost beyond that evaluation
-    if (held_out) cost_of_noise = step.figures->bits_per_unit - held_out->bits_per_unit;
+    if (held_out) cost_of_noise = step.numbers->bits_per_unit - held_out->bits_per_unit;
     step.monitor = monitor_->look(session_, step_, made.changed, cost_of_noise);
   }
   put(std::move(step));
 }
 
-StepFigures TrainingLoop::figures_of(const Scores& scores, const Update& made, uint64_t voted) const {
-  StepFigures figures;
+StepNumbers TrainingLoop::numbers_of(const Scores& scores, const Update& made, uint64_t voted) const {
+  StepNumbers numbers;
   const auto units = static_cast<double>(scores.scored.units * learner_.train.members_per_stream);
-  figures.bits_per_unit = static_cast<double>(scores.loss) / 65536.0 / units;
+  numbers.bits_per_unit = static_cast<double>(scores.loss) / 65536.0 / units;
   const auto moved = static_cast<double>(std::accumulate(made.changed.begin(), made.changed.end(), int64_t{0}));
   const auto share = [&](uint64_t weights) { return weights == 0 ? 0.0 : moved / static_cast<double>(weights); };
-  figures.changed = share(pipeline_.perturbed_weights());
-  figures.changed_of_voted = share(voted);
-  figures.pairs_without_fitness = pairs_without(scores.fitness) - learner_.pairs_of_sites();
+  numbers.changed = share(pipeline_.perturbed_weights());
+  numbers.changed_of_voted = share(voted);
+  numbers.pairs_without_fitness = pairs_without(scores.fitness) - learner_.pairs_of_sites();
   for (size_t i = 0; i < made.scalars.size(); ++i) {
-    figures.scalars.emplace_back(learner_.rule->scalar_names()[i], made.scalars[i]);
+    numbers.scalars.emplace_back(learner_.rule->scalar_names()[i], made.scalars[i]);
   }
-  figures.forward_seconds = scores.forward_seconds;
-  if (!processes_.alone()) figures.gather_seconds = scores.gather_seconds;
-  return figures;
+  numbers.forward_seconds = scores.forward_seconds;
+  if (!processes_.alone()) numbers.gather_seconds = scores.gather_seconds;
+  return numbers;
 }
 
 // This process has done so many steps, in so many seconds.

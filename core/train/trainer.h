@@ -76,7 +76,7 @@ class TrainingLoop {
   void loop();
   const Scores& score();
   void one_step();
-  StepFigures figures_of(const Scores& scores, const Update& made, uint64_t voted) const;
+  StepNumbers numbers_of(const Scores& scores, const Update& made, uint64_t voted) const;
   StepRecord begin_step_record() const;
   void put(StepRecord step);
   void apply(const StepRecord& step);

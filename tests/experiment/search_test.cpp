@@ -110,7 +110,7 @@ TEST_F(SearchTest, TheBestThirdGoesOnAndFailedTrialsDoNot) {
   ASSERT_EQ(table.size(), 9U);
   EXPECT_EQ(table[0].trial, 7U);
   EXPECT_EQ(table[1].trial, 5U);
-  EXPECT_FALSE(table[8].last.figure.has_value());
+  EXPECT_FALSE(table[8].last.score.has_value());
 }
 
 TEST_F(SearchTest, TrialsThatFailLaterComeLastToo) {
@@ -249,7 +249,7 @@ TEST_F(SearchTest, TriedAgainAfterAFailureATrialIsJudgedAgain) {
   EXPECT_EQ(round->sweep.points[0].trial->rung, 0U);
 }
 
-// Whoever goes on with it would draw other trials, or take a later figure for an earlier one.
+// Whoever goes on with it would draw other trials, or take a later score for an earlier one.
 TEST_F(SearchTest, BadSectionsAreRefusedInOneSentence) {
   const std::string rest = ", sampler: random, trials: 4";
   const std::vector<std::pair<std::string, std::string>> cases = {

@@ -86,7 +86,7 @@ TEST_F(MetricTableTest, LooksAreTheLinesOfTheMonitorAlone) {
       "{\"step\":1,\"rate\":0.25}\n"
       "{\"step\":2,\"monitor\":null}\n"
       "{\"step\":3,\"monitor\":{\"values\":{\"a\":{\"mean\":-1}}}}\n",
-      Numbers::kLooks);
+      Numbers::kMonitorLines);
   EXPECT_THAT(table.problems, IsEmpty());
   EXPECT_EQ(table.lines, 2U);
   EXPECT_THAT(*table.find("step"), ElementsAre(0, 3));
@@ -103,7 +103,7 @@ TEST_F(MetricTableTest, DamagedLinesAreLeftOutAndSaidSo) {
                                           " are damaged, the first is line 2; they were left out"));
 }
 
-TEST_F(MetricTableTest, TheSchemaIsNoFigure) {
+TEST_F(MetricTableTest, TheSchemaIsNoNumberOfTheLine) {
   const MetricTable table = table_of("{\"schema\":1,\"step\":0,\"bits\":4.5}\n{\"step\":1}\n");
   EXPECT_THAT(table.problems, IsEmpty());
   EXPECT_EQ(table.lines, 2U);
@@ -128,7 +128,7 @@ TEST_F(MetricTableTest, AFileThatCannotBeReadIsAProblem) {
   EXPECT_THAT(table.problems[0], HasSubstr("absent.jsonl: No such file or directory"));
 }
 
-TEST_F(MetricTableTest, SummaryHasTheFiguresOfTheLines) {
+TEST_F(MetricTableTest, SummaryHasTheNumbersOfTheLines) {
   SyntheticRun run;
   run.steps = 1000;
   run.population = 64;

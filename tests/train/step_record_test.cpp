@@ -16,7 +16,7 @@ StepRecord whole_record() {
   record.step = 7;
   record.member_tokens = 896;
   record.unique_tokens = 224;
-  record.figures = StepFigures{4.5, 0.25, 0.5, 3, {{"learning_rate", 0.1F}, {"a", 2.0F}}, 0.5, 0.125, 0.0625, 1.0};
+  record.numbers = StepNumbers{4.5, 0.25, 0.5, 3, {{"learning_rate", 0.1F}, {"a", 2.0F}}, 0.5, 0.125, 0.0625, 1.0};
   record.held_out = evaluation(4.25);
   record.final = evaluation(4.125);
   record.average_held_out = evaluation(4.0);
@@ -57,8 +57,8 @@ TEST(StepRecordTest, TheUntrainedModelsLineHasItsEvaluationAlone) {
 TEST(StepRecordTest, AResumedRunReadsTokensEvaluationsAndVerdicts) {
   StepRecord expected = whole_record();
   const StepRecord read = step_record_from_json(to_json(expected), "token");
-  EXPECT_FALSE(read.figures.has_value());
-  expected.figures.reset();
+  EXPECT_FALSE(read.numbers.has_value());
+  expected.numbers.reset();
   EXPECT_EQ(to_json(read), to_json(expected));
   EXPECT_EQ(read.held_out->unit, "token");
   EXPECT_EQ(read.monitor->step, 7U);

@@ -110,7 +110,7 @@ class ProgressLine {
     const std::string held_out = p.held_out ? fmt::format("{:.4f}", p.held_out->bits_per_unit) : "-";
     // On 80 columns a run of 100,000 steps shows all but averages and speed.
     std::vector<std::string> parts = {fmt::format("{} left", duration_text(p.seconds_left)),
-                                      fmt::format("loss {:.4f}", p.done.figures->bits_per_unit),
+                                      fmt::format("loss {:.4f}", p.done.numbers->bits_per_unit),
                                       fmt::format("held-out {}{}{}", held_out, terminal_ ? "/" : " bits per ", p.unit)};
     if (terminal_) parts.insert(parts.begin(), bar_of(p));
     if (p.average) parts.push_back(fmt::format("average of weights {:.4f}", p.average->bits_per_unit));

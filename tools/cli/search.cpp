@@ -22,8 +22,8 @@ namespace {
 constexpr auto kLookAgain = std::chrono::seconds(1);  // at points that another process runs
 
 void print_row(const Search::Row& row) {
-  const std::string figure = row.last.figure ? fmt::format("{:.4f}", *row.last.figure) : "failed";
-  say(fmt::format("{:>5}  {:>9}  {:>8}  {}\n", row.trial, row.last.steps, figure, row.settings));
+  const std::string score = row.last.score ? fmt::format("{:.4f}", *row.last.score) : "failed";
+  say(fmt::format("{:>5}  {:>9}  {:>8}  {}\n", row.trial, row.last.steps, score, row.settings));
 }
 
 // Every trial, the best first. Returns how many failed.
@@ -37,7 +37,7 @@ size_t print_trials(const Search& search) {
   say(fmt::format("trial      steps  {:>8}  settings\n", search.settings().metric));
   for (const Search::Row& row : rows) {
     print_row(row);
-    failed += row.last.figure ? 0U : 1U;
+    failed += row.last.score ? 0U : 1U;
   }
   return failed;
 }

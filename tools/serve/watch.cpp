@@ -346,7 +346,7 @@ std::optional<ordered_json> Watch::run(const std::string& folder) const {
   }
   if (!run->has_folder()) return reply;
   if (run->metrics.monitor) {
-    const MetricTable looks = read_metric_table(run->file("metrics.jsonl"), Numbers::kLooks);
+    const MetricTable looks = read_metric_table(run->file("metrics.jsonl"), Numbers::kMonitorLines);
     const ordered_json newest = json_or_null(looks.newest_monitor);
     if (newest.is_object()) {
       reply["monitor"] = {{"step", newest[metric::kStep]}, {"monitor", newest[metric::kMonitor]}};
