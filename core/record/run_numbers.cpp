@@ -154,6 +154,7 @@ constexpr auto kCompared =
     view_of("bits", "average_bits", "tokens_per_second", "update_rate", "wall_seconds", "steps", "memory_bytes");
 constexpr auto kReported = view_of("bits", "average_bits", "tokens_per_second", "update_rate", "wall_seconds");
 constexpr auto kDashboard = view_of("bits", "best", "tokens_per_second", "update_rate", "steps", "wall_seconds");
+constexpr auto kListed = view_of("steps", "parameters", "checkpoint_bytes", "wall_seconds");
 
 bool masks_votes(const RunRecord& record) {
   const nlohmann::ordered_json::json_pointer masked("/votes/masked");  // older records have no masks
@@ -166,6 +167,7 @@ std::span<const RunNumber> run_numbers() { return kNumbers; }
 NumberList compared_numbers() { return kCompared; }
 NumberList reported_numbers() { return kReported; }
 NumberList dashboard_numbers() { return kDashboard; }
+NumberList listed_numbers() { return kListed; }
 
 const RunNumber& run_number(std::string_view key) {
   const RunNumber* number = find(key);

@@ -45,6 +45,7 @@ std::span<const RunNumber> run_numbers();
 NumberList compared_numbers();   // `eggroll compare`
 NumberList reported_numbers();   // the table of all runs in a report
 NumberList dashboard_numbers();  // `eggroll serve`
+NumberList listed_numbers();     // `eggroll ls --json`
 
 // A number of the list.
 const RunNumber& run_number(std::string_view key);

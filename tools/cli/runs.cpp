@@ -15,6 +15,7 @@
 #include "config/hash.h"
 #include "record/json.h"
 #include "record/run_lock.h"
+#include "record/run_numbers.h"
 #include "record/sentence.h"
 #include "report/collection.h"
 #include "system/files.h"
@@ -224,26 +225,26 @@ void require_known(const Collection& collection, const Filter& filter) {
                           filter.key));
 }
 
-std::optional<Evaluation> figure_of(const RunRecord& record) { return record.final ? record.final : record.newest; }
+std::optional<Evaluation> newest_of(const RunRecord& record) { return record.final ? record.final : record.newest; }
 
 ordered_json json_of(const ListedRun& listed) {
   const CollectedRun& run = *listed.run;
   const RunRecord& record = run.record;
-  const auto figure = figure_of(record);
-  return {{"name", run.name},
-          {"folder", run.record_file.parent_path().string()},
-          {"hash", record.config_hash},
-          {"status", status_name(record.status)},
-          {"error", or_null(record.error)},
-          {"steps", record.steps},
-          {"parameters", or_null(record.parameters)},
-          {"checkpoint_bytes", or_null(record.checkpoint_bytes)},
-          {"bits_per_unit", figure ? ordered_json(figure->bits_per_unit) : ordered_json()},
-          {"unit", figure ? ordered_json(figure->unit) : ordered_json()},
-          {"started_utc", record.started_utc},
-          {"wall_seconds", record.wall_seconds},
-          {"tags", listed.labels.tags},
-          {"note", listed.labels.note}};
+  const auto newest = newest_of(record);
+  ordered_json json = {{"name", run.name},
+                       {"folder", run.record_file.parent_path().string()},
+                       {"hash", record.config_hash},
+                       {"status", status_name(record.status)},
+                       {"error", or_null(record.error)}};
+  for (const RunNumber* number : listed_numbers()) {
+    json[number->key] = json_of(number->unit, number->of(record, run.metrics));
+  }
+  json["bits_per_unit"] = newest ? ordered_json(newest->bits_per_unit) : ordered_json();
+  json["unit"] = newest ? ordered_json(newest->unit) : ordered_json();
+  json["started_utc"] = record.started_utc;
+  json["tags"] = listed.labels.tags;
+  json["note"] = listed.labels.note;
+  return json;
 }
 
 // A sweep's point is "grid/0003 sign_es,512,seed 0" for sweeps/grid/points/0003-optimizer=sign_es,...
@@ -275,12 +276,12 @@ std::vector<Cells> cells_of(const std::vector<ListedRun>& runs) {
   std::vector<Cells> rows = {{"hash", "status", "steps", "weights", "bits", "started"}};
   for (const ListedRun& listed : runs) {
     const RunRecord& record = listed.run->record;
-    const auto figure = figure_of(record);
+    const auto newest = newest_of(record);
     std::string started = shown(record.started_utc).substr(0, 16);
     std::replace(started.begin(), started.end(), 'T', ' ');
     rows.push_back({shown(record.config_hash).substr(0, 8), status_name(record.status), std::to_string(record.steps),
                     record.parameters ? short_count(static_cast<double>(*record.parameters)) : "-",
-                    figure ? fmt::format("{:.4f}/{}", figure->bits_per_unit, shown(figure->unit)) : "-", started});
+                    newest ? fmt::format("{:.4f}/{}", newest->bits_per_unit, shown(newest->unit)) : "-", started});
   }
   for (size_t i = 0; i < rows[0].size(); ++i) {
     size_t width = 0;
