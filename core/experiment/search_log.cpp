@@ -3,15 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "eggroll/error.h"
-#include "record/json.h"
+#include "record/fields.h"
 #include "record/seal.h"
 #include "system/files.h"
 
 namespace eggroll {
+
+void fields(auto& list, Either<Trial> auto& trial) {
+  list("draw", trial.draw);
+  list("unit", trial.coordinates);
+}
+
+void fields(auto& list, Either<TrialResult> auto& result) {
+  list("figure", result.score);
+  list("steps", result.steps);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,6 +33,13 @@ constexpr const char* kLogCure = "restore it from a copy, or remove the sweep's 
 
 Error damaged(const std::string& what, const std::string& why) {
   return Error(fmt::format("{} is damaged: {}; {}", what, why, kLogCure));
+}
+
+template <class Struct>
+std::string line_of(ordered_json line, const Struct& said) {
+  FieldWriter list(line);
+  fields(list, said);
+  return sealed_line(line) + "\n";
 }
 
 }  // namespace
@@ -68,36 +85,29 @@ size_t SearchLog::line_count() const { return static_cast<size_t>(std::count(lin
 void SearchLog::read_line(const ordered_json& line, const std::string& what) {
   const uint64_t number = whole(line.at("trial"));
   if (!line.contains("rung")) {
-    Trial trial{whole(line.at("draw")), line.at("unit").get<std::vector<double>>(), {}};
+    auto trial = read_fields<Trial>(line);
     bool inside = trial.coordinates.size() == params_ && number == trials_.size();
     for (const double u : trial.coordinates) inside = inside && u >= 0.0 && u < 1.0;
     if (!inside) throw damaged(what, "its trial is not the next, or not within the settings' ranges");
     trials_.push_back(std::move(trial));
     return;
   }
-  const ordered_json& written = line.at("figure");
-  const std::optional<double> figure = written.is_null() ? std::nullopt : std::optional(written.get<double>());
-  if (number >= trials_.size() || line.at("rung") != trials_[number].results.size() ||
-      (figure && !std::isfinite(*figure))) {
+  if (number >= trials_.size() || line.at("rung") != trials_[number].results.size()) {
     throw damaged(what, "its result is not the next of a trial");
   }
-  trials_[number].results.push_back({figure, whole(line.at("steps"))});
+  trials_[number].results.push_back(read_fields<TrialResult>(line));
 }
 
 void SearchLog::add_trials(const std::vector<Trial>& drawn) {
   for (const Trial& trial : drawn) {
-    lines_ += sealed_line({{"trial", trials_.size()}, {"draw", trial.draw}, {"unit", trial.coordinates}}) + "\n";
+    lines_ += line_of({{"trial", trials_.size()}}, trial);
     trials_.push_back(trial);
   }
 }
 
 void SearchLog::add_result(uint64_t trial, const TrialResult& result) {
   std::vector<TrialResult>& results = trials_.at(trial).results;
-  lines_ += sealed_line({{"trial", trial},
-                         {"rung", results.size()},
-                         {"figure", result.score ? ordered_json(*result.score) : ordered_json()},
-                         {"steps", result.steps}}) +
-            "\n";
+  lines_ += line_of({{"trial", trial}, {"rung", results.size()}}, result);
   results.push_back(result);
 }
 

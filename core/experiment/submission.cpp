@@ -8,6 +8,7 @@
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "record/json.h"
+#include "record/record_fields.h"
 #include "system/files.h"
 
 namespace eggroll {
@@ -43,7 +44,7 @@ ordered_json line_of(const SubmittedPoint& submitted) {
           {"axes", point.axes},
           {"overrides", point.overrides},
           {"config", to_yaml(point.config)},
-          {"search", point.trial ? trial_to_json(*point.trial) : ordered_json()},
+          {"search", field_json(point.trial, "search")},
           {"retries", or_null(submitted.retries)}};
 }
 
@@ -111,9 +112,7 @@ Element read_element(const fs::path& folder, uint64_t number) try {
   point.seed = whole(line.at("seed"));
   point.axes = object_at(line, "axes");
   point.overrides = line.at("overrides").get<std::vector<std::string>>();
-  if (const ordered_json trial = line.value("search", ordered_json()); !trial.is_null()) {
-    point.trial = trial_from_json(trial);
-  }
+  FieldReader{line}("search", point.trial, Key::kLater);
   point.config = parse_yaml(line.at("config").get<std::string>(), file_in(folder).string());
   sweep.points.push_back(std::move(point));
   element.options.plugins = header.at("plugins").get<std::string>();

@@ -11,6 +11,7 @@
 #include "experiment/launcher.h"
 #include "experiment/search_log.h"
 #include "record/json.h"
+#include "record/record_fields.h"
 #include "record/run_lock.h"
 #include "record/seal.h"
 #include "record/stated_claims.h"
@@ -338,7 +339,7 @@ void write_point(const Sweep& sweep, const SweepPoint& point) {
     const RunRecord record = read_record(folder.record());
     if (has_begun(record) && record.sweep) place.claims = record.sweep->claims;
   }
-  const ordered_json about = {{"sweep", sweep_to_json(place)}, {"overrides", point.overrides}};
+  const ordered_json about = {{"sweep", field_json(place, "sweep")}, {"overrides", point.overrides}};
   write_atomically(folder.point(), sealed(about).dump(2) + "\n");
 }
 
@@ -351,7 +352,8 @@ std::optional<PointFile> read_point(const fs::path& folder) {
     throw Error(fmt::format("{} is damaged: {}; {}", run.point().string(), fault_of(seal), cure));
   }
   return read_members(run.point().string(), cure, [&] {
-    return PointFile{sweep_from_json(about.at("sweep")), about.at("overrides").get<std::vector<std::string>>()};
+    return PointFile{read_fields<SweepRecord>(about.at("sweep")),
+                     about.at("overrides").get<std::vector<std::string>>()};
   });
 }
 

@@ -131,7 +131,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
 };
 
 // Lines were written once for each step, from that of the first line on, which has the schema; in a file without one,
-// from step 0 on. Only the line of a stop repeats the last step, with other figures.
+// from step 0 on. Only the line of a stop repeats the last step, with other numbers.
 class Order {
  public:
   // Whether the line, which is line `number` of the file, repeats none before it.
@@ -163,6 +163,14 @@ class Order {
   uint64_t found_ = 0;
   uint64_t expected_ = 0;
 };
+
+void add_row(MetricTable& table, const LineHandler& handler) {
+  for (size_t i = table.columns.size(); i < handler.keys().size(); ++i) {
+    table.columns.push_back({handler.keys()[i], std::vector<double>(table.lines, kAbsent)});
+  }
+  for (size_t i = 0; i < table.columns.size(); ++i) table.columns[i].values.push_back(handler.row()[i]);
+  ++table.lines;
+}
 
 }  // namespace
 
@@ -210,11 +218,7 @@ MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers
     }
     if (!order.takes(line, handler.has_schema(), static_cast<uint64_t>(handler.row()[0]), number)) continue;
     if (numbers == Numbers::kMonitorLines && !handler.has_monitor()) continue;
-    for (size_t i = table.columns.size(); i < handler.keys().size(); ++i) {
-      table.columns.push_back({handler.keys()[i], std::vector<double>(table.lines, kAbsent)});
-    }
-    for (size_t i = 0; i < table.columns.size(); ++i) table.columns[i].values.push_back(handler.row()[i]);
-    ++table.lines;
+    add_row(table, handler);
     if (handler.has_monitor()) table.newest_monitor = line;
   }
   if (damaged > 0) {

@@ -1,4 +1,4 @@
-// record.json: all there is to know of one run, sealed (record/seal.h). Its schema is results/records.schema.json.
+// record.json: all there is to know of one run, sealed (record/seal.h). record/record_fields.h holds its keys.
 #ifndef EGGROLL_RECORD_RECORD_H
 #define EGGROLL_RECORD_RECORD_H
 
@@ -207,12 +207,6 @@ inline constexpr double kMostOverlap = 0.02;
 std::optional<std::string> overlap_caution(const std::map<uint32_t, double>& overlap);
 
 nlohmann::ordered_json record_to_json(const RunRecord& record);
-nlohmann::ordered_json baselines_to_json(const BaselineRecord& baselines);
-nlohmann::ordered_json overlap_to_json(const std::map<uint32_t, double>& overlap);
-nlohmann::ordered_json trial_to_json(const TrialRecord& trial);
-TrialRecord trial_from_json(const nlohmann::ordered_json& json);  // within read_members()
-nlohmann::ordered_json sweep_to_json(const SweepRecord& sweep);
-SweepRecord sweep_from_json(const nlohmann::ordered_json& json);  // within read_members()
 
 // "completed".
 std::string status_name(RunStatus status);

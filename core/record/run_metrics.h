@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -91,11 +90,6 @@ RunMetrics read_run_metrics(const std::filesystem::path& path, std::vector<std::
 // The summary for the record of a run that has ended, with 60 points of the training curve. Empty if the file is
 // missing or holds no whole line.
 std::optional<RunMetrics> summarize_metrics(const std::filesystem::path& path);
-
-// Every number is read as it was written, to the bit.
-nlohmann::ordered_json summary_to_json(const RunMetrics& metrics);
-// Throws nlohmann's exceptions, and Error where the columns of a curve are not equally long.
-RunMetrics summary_from_json(const nlohmann::ordered_json& json, const std::string& what);
 
 // Linear between the two nearest values of the sorted ones; q from 0 to 1, of at least one value.
 double quantile(std::vector<double> values, double q);

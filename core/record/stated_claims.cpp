@@ -2,11 +2,20 @@
 
 #include <algorithm>
 
-#include "record/json.h"
+#include "record/fields.h"
 #include "record/seal.h"
 #include "system/files.h"
 
 namespace eggroll {
+
+void fields(auto& list, Either<StatedClaim> auto& stated) {
+  list("stated_utc", stated.stated_utc);
+  list("begun", stated.late.begun);
+  list("ended", stated.late.ended);
+  list("points", stated.late.runs);
+  list("claim", stated.claim);
+}
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -41,21 +50,11 @@ std::vector<StatedClaim> read_stated_claims(const std::filesystem::path& file) {
   if (!is_there(file)) return claims;
   const std::string text = read_file(file, Links::kRefused);
   each_sealed_line(file, text, kClaimsCure, [&](const ordered_json& line, const std::string& what) {
-    read_members(what, kClaimsCure, [&] {
-      claims.push_back(
-          {object_at(line, "claim"), line.at("stated_utc"), {line.at("begun"), line.at("ended"), line.at("points")}});
-    });
+    read_members(what, kClaimsCure, [&] { claims.push_back(read_fields<StatedClaim>(line)); });
   });
   return claims;
 }
 
-std::string stated_claim_line(const StatedClaim& stated) {
-  const ordered_json line = {{"stated_utc", stated.stated_utc},
-                             {"begun", stated.late.begun},
-                             {"ended", stated.late.ended},
-                             {"points", stated.late.runs},
-                             {"claim", stated.claim}};
-  return sealed_line(line) + "\n";
-}
+std::string stated_claim_line(const StatedClaim& stated) { return sealed_line(field_json(stated, "claim")) + "\n"; }
 
 }  // namespace eggroll

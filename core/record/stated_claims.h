@@ -17,7 +17,7 @@ namespace eggroll {
 
 inline constexpr const char* kStatedClaimsName = "claims.jsonl";
 
-// Runs whose figures may have been known before a claim was stated.
+// Runs whose numbers may have been known before a claim was stated.
 struct Lateness {
   uint64_t begun = 0;  // with those that had ended
   uint64_t ended = 0;
@@ -25,7 +25,7 @@ struct Lateness {
 };
 
 struct StatedClaim {
-  nlohmann::ordered_json claim;  // as claim_from_json() reads it
+  nlohmann::ordered_json claim = nlohmann::ordered_json::object();  // as claim_from_json() reads it
   std::string stated_utc;
   Lateness late;
 };
@@ -34,7 +34,7 @@ struct StatedClaim {
 bool same_claim(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b);
 bool holds_claim(const nlohmann::ordered_json& claims, const nlohmann::ordered_json& claim);
 
-// Whether figures of the run may be known: it runs, or it has done a step.
+// Whether numbers of the run may be known: it runs, or it has done a step.
 bool has_begun(const RunRecord& record);
 
 // Counts the run where it has begun.

@@ -6,11 +6,18 @@
 #include <limits>
 
 #include "config/hash.h"
-#include "record/json.h"
+#include "record/fields.h"
 #include "record/seal.h"
 #include "system/background.h"
 
 namespace eggroll {
+
+void fields(auto& list, Either<egg_evaluation> auto& evaluation) {
+  list("step", evaluation.step);
+  list("loss_q16", evaluation.loss);
+  list("tokens", evaluation.tokens);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,6 +30,20 @@ constexpr const char* kDescriptionFile = "checkpoint.json";
 // A fact that is the same in every checkpoint, for the sha256 of beginnings holds it.
 constexpr const char* kSampleKey = "held_out_sample";
 constexpr const char* kSample = "spread";
+
+// What checkpoint.json says beside the sizes of the other files.
+void facts_in(auto&& list, Either<CheckpointFacts> auto& facts, auto& weights_sha256, auto& sample) {
+  list("step", facts.step);
+  list("spec_hash", facts.identity.spec_hash);
+  list("program_hash", facts.identity.program_hash);
+  list("rule_hash", facts.identity.rule_hash);
+  list("config_hash", facts.identity.config_hash);
+  list("weights_sha256", weights_sha256);
+  list("data_sha256", facts.data_sha256);
+  list("counters", facts.counters);
+  list(kSampleKey, sample);
+  list("evaluations", facts.evaluations);
+}
 
 template <class T>
 std::vector<T> values_of(std::string_view bytes) {
@@ -90,7 +111,7 @@ class Loader {
   std::string beginning_sha256(bool goes_on) {
     return checked([&] {
       read_facts();
-      if (!goes_on) return description_.at("weights_sha256").get<std::string>();
+      if (!goes_on) return weights_sha256_;
       nlohmann::json taken;
       for (const char* key : {"step", "evaluations", kSampleKey}) taken[key] = description_.value(key, ordered_json());
       for (const char* key : {"member_tokens", "unique_tokens"}) taken[key] = description_.at("counters").at(key);
@@ -123,19 +144,10 @@ class Loader {
                                  : fmt::format("the sha256 in {} is not that of its contents", kDescriptionFile));
     }
     CheckpointFacts checkpoint;
-    checkpoint.step = whole(description_.at("step"));
+    std::string sample;
+    facts_in(FieldReader(description_), checkpoint, weights_sha256_, sample);
     require_step_in_name(checkpoint.step);
-    checkpoint.identity = {description_.at("spec_hash"), description_.at("program_hash"), description_.at("rule_hash"),
-                           description_.at("config_hash")};
-    checkpoint.counters = description_.at("counters");
-    for (const ordered_json& evaluation : description_.at("evaluations")) {
-      checkpoint.evaluations.push_back(
-          {whole(evaluation.at("step")), whole(evaluation.at("loss_q16")), whole(evaluation.at("tokens"))});
-    }
-    if (const std::string sample = description_.at(kSampleKey); sample != kSample) {
-      fail(fmt::format("{} names the held-out sample '{}'", kDescriptionFile, sample));
-    }
-    checkpoint.data_sha256 = description_.at("data_sha256").get<std::string>();
+    if (sample != kSample) fail(fmt::format("{} names the held-out sample '{}'", kDescriptionFile, sample));
     return checkpoint;
   }
 
@@ -190,7 +202,7 @@ class Loader {
       checkpoint.weights.push_back({tensor.name, static_cast<int32_t>(tensor.shape[0]),
                                     static_cast<int32_t>(tensor.shape[1]), std::move(values)});
     }
-    if (description_.at("weights_sha256") != weights_sha256(checkpoint.weights)) {
+    if (weights_sha256_ != weights_sha256(checkpoint.weights)) {
       fail(fmt::format("its weights are not those that {} names", kDescriptionFile));
     }
   }
@@ -219,6 +231,7 @@ class Loader {
   const fs::path& folder_;
   const char* cure_;
   ordered_json description_;
+  std::string weights_sha256_;
 };
 
 }  // namespace
@@ -238,21 +251,8 @@ std::string write_checkpoint(const fs::path& folder, const CheckpointFacts& fact
   const ordered_json states = write_tensors(folder / kStatesFile, {tensors.states}, metadata);
 
   std::string weights_sha256 = weights.hex();
-  ordered_json description = {{"format", kCheckpointFormat},
-                              {"step", facts.step},
-                              {"spec_hash", facts.identity.spec_hash},
-                              {"program_hash", facts.identity.program_hash},
-                              {"rule_hash", facts.identity.rule_hash},
-                              {"config_hash", facts.identity.config_hash},
-                              {"weights_sha256", weights_sha256},
-                              {"data_sha256", facts.data_sha256},
-                              {"counters", facts.counters},
-                              {kSampleKey, kSample},
-                              {"evaluations", ordered_json::array()}};
-  for (const egg_evaluation& evaluation : facts.evaluations) {
-    description["evaluations"].push_back(
-        {{"step", evaluation.step}, {"loss_q16", evaluation.loss}, {"tokens", evaluation.tokens}});
-  }
+  ordered_json description = {{"format", kCheckpointFormat}};
+  facts_in(FieldWriter(description), facts, weights_sha256, kSample);
   description["files"] = {{kModelFile, model}, {kOptimizerFile, optimizer}, {kStatesFile, states}};
   write_atomically(folder / kDescriptionFile, sealed(description).dump(2) + "\n");
   return weights_sha256;

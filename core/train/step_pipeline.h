@@ -52,7 +52,7 @@ class StepPipeline {
 
   // Process 0 alone has the files, cut back to this step. fresh: the run has no checkpoint.
   void open_files(const RunFolder& folder, const std::string& config_hash, uint64_t step, bool fresh);
-  // Only the line of a step with nothing but its figures is held back.
+  // Only the line of a step with nothing but its numbers is held back.
   void put_line(const StepRecord& step);
   // Adds the numbers to the line of this step, the last one.
   void add_to_line(const RunFolder& folder, uint64_t step, const HookNumbers& numbers);

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "record/json.h"
+#include "record/fields.h"
 #include "record/metrics.h"
 
 namespace eggroll {
@@ -22,42 +22,39 @@ void put(ordered_json& line, const StepNumbers& numbers) {
   line[metric::kStepSeconds] = numbers.step_seconds;
 }
 
-}  // namespace
-
-ordered_json to_json(const HookNumbers& numbers) {
-  ordered_json json = ordered_json::object();
-  for (const auto& [name, value] : numbers) json[name] = value;
-  return json;
+void counters(auto&& list, Either<StepRecord> auto& record) {
+  list(metric::kStep, record.step);
+  list(metric::kMemberTokens, record.member_tokens);
+  list(metric::kUniqueTokens, record.unique_tokens);
 }
 
+constexpr std::pair<EvaluationKeys, std::optional<Evaluation> StepRecord::*> kEvaluations[] = {
+    {kHeldOutKeys, &StepRecord::held_out},
+    {kAverageHeldOutKeys, &StepRecord::average_held_out},
+    {kFinalKeys, &StepRecord::final},
+    {kAverageFinalKeys, &StepRecord::average_final},
+};
+
+}  // namespace
+
 ordered_json to_json(const StepRecord& record) {
-  ordered_json line = {{metric::kStep, record.step},
-                       {metric::kMemberTokens, record.member_tokens},
-                       {metric::kUniqueTokens, record.unique_tokens}};
+  ordered_json line;
+  counters(FieldWriter(line), record);
   if (record.numbers) put(line, *record.numbers);
-  if (record.held_out) put_evaluation(line, kHeldOutKeys, *record.held_out);
-  if (record.average_held_out) put_evaluation(line, kAverageHeldOutKeys, *record.average_held_out);
-  if (record.final) put_evaluation(line, kFinalKeys, *record.final);
-  if (record.average_final) put_evaluation(line, kAverageFinalKeys, *record.average_final);
+  for (const auto& [keys, evaluation] : kEvaluations) {
+    if (record.*evaluation) put_evaluation(line, keys, *(record.*evaluation));
+  }
   if (record.monitor) line[metric::kMonitor] = to_json(*record.monitor);
-  if (record.hook) line[metric::kHook] = to_json(*record.hook);
+  if (record.hook) line[metric::kHook] = field_json(*record.hook, metric::kHook);
   return line;
 }
 
 StepRecord step_record_from_json(const ordered_json& line, const std::string& unit) {
   StepRecord record;
-  record.step = whole(line.at(metric::kStep));
-  record.member_tokens = whole(line.at(metric::kMemberTokens));
-  record.unique_tokens = whole(line.at(metric::kUniqueTokens));
-  record.held_out = evaluation_in(line, kHeldOutKeys, unit);
-  record.final = evaluation_in(line, kFinalKeys, unit);
-  record.average_held_out = evaluation_in(line, kAverageHeldOutKeys, unit);
-  record.average_final = evaluation_in(line, kAverageFinalKeys, unit);
-  if (line.contains(metric::kHook)) {
-    HookNumbers& hook = record.hook.emplace();
-    for (const auto& [name, value] : object_at(line, metric::kHook).items())
-      hook.emplace_back(name, value.get<double>());
-  }
+  FieldReader list(line);
+  counters(list, record);
+  for (const auto& [keys, evaluation] : kEvaluations) record.*evaluation = evaluation_in(line, keys, unit);
+  list(metric::kHook, record.hook, Key::kWhereKnown);
   if (!line.contains(metric::kMonitor)) return record;
   MonitorReport& monitor = record.monitor.emplace();
   monitor.step = record.step;

@@ -49,9 +49,8 @@ struct StepRecord {
   std::optional<HookNumbers> hook;
 };
 
-// A line of metrics.jsonl, and its member of a hook's numbers.
+// A line of metrics.jsonl.
 nlohmann::ordered_json to_json(const StepRecord& record);
-nlohmann::ordered_json to_json(const HookNumbers& numbers);
 
 // What a resumed run needs of a line: tokens, evaluations, the monitor's verdicts and whether there was a hook; the
 // rest stays empty. unit: of the dataset. Throws nlohmann's exceptions.

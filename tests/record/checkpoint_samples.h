@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "record/scratch.h"
@@ -50,34 +51,21 @@ inline Checkpoint sample(uint64_t step) {
 }
 
 inline void expect_equal(const Checkpoint& a, const Checkpoint& b) {
+  const auto expect_each = [](const auto& of_a, const auto& of_b, const auto& members) {
+    ASSERT_EQ(of_a.size(), of_b.size());
+    for (size_t i = 0; i < of_a.size(); ++i) EXPECT_EQ(members(of_a[i]), members(of_b[i])) << i;
+  };
+  const auto hashes = [](const RunIdentity& id) {
+    return std::tie(id.spec_hash, id.program_hash, id.rule_hash, id.config_hash);
+  };
   EXPECT_EQ(a.step, b.step);
-  EXPECT_EQ(a.identity.spec_hash, b.identity.spec_hash);
-  EXPECT_EQ(a.identity.program_hash, b.identity.program_hash);
-  EXPECT_EQ(a.identity.rule_hash, b.identity.rule_hash);
-  EXPECT_EQ(a.identity.config_hash, b.identity.config_hash);
-  ASSERT_EQ(a.weights.size(), b.weights.size());
-  for (size_t i = 0; i < a.weights.size(); ++i) {
-    EXPECT_EQ(a.weights[i].name, b.weights[i].name);
-    EXPECT_EQ(a.weights[i].rows, b.weights[i].rows);
-    EXPECT_EQ(a.weights[i].cols, b.weights[i].cols);
-    EXPECT_EQ(a.weights[i].data, b.weights[i].data);
-  }
-  ASSERT_EQ(a.slots.size(), b.slots.size());
-  for (size_t i = 0; i < a.slots.size(); ++i) {
-    EXPECT_EQ(a.slots[i].param, b.slots[i].param);
-    EXPECT_EQ(a.slots[i].slot, b.slots[i].slot);
-    EXPECT_EQ(a.slots[i].type, b.slots[i].type);
-    EXPECT_EQ(a.slots[i].bits, b.slots[i].bits);
-  }
+  EXPECT_EQ(hashes(a.identity), hashes(b.identity));
+  expect_each(a.weights, b.weights, [](const WeightTensor& w) { return std::tie(w.name, w.rows, w.cols, w.data); });
+  expect_each(a.slots, b.slots, [](const SlotTensor& s) { return std::tie(s.param, s.slot, s.type, s.bits); });
   EXPECT_EQ(a.population, b.population);
   EXPECT_EQ(a.state_bytes, b.state_bytes);
   EXPECT_EQ(a.states, b.states);
-  ASSERT_EQ(a.evaluations.size(), b.evaluations.size());
-  for (size_t i = 0; i < a.evaluations.size(); ++i) {
-    EXPECT_EQ(a.evaluations[i].step, b.evaluations[i].step);
-    EXPECT_EQ(a.evaluations[i].loss, b.evaluations[i].loss);
-    EXPECT_EQ(a.evaluations[i].tokens, b.evaluations[i].tokens);
-  }
+  expect_each(a.evaluations, b.evaluations, [](const egg_evaluation& e) { return std::tie(e.step, e.loss, e.tokens); });
   EXPECT_EQ(a.data_sha256, b.data_sha256);
   EXPECT_EQ(a.counters, b.counters);
 }

@@ -134,7 +134,7 @@ TEST_F(CheckpointTest, RefusesEvaluationsThatAreNone) {
     description["evaluations"][1].erase(field);
     write_plainly(path / "checkpoint.json", sealed(description).dump());
     EXPECT_THAT(message_of([&] { load_checkpoint(path); }),
-                HasSubstr("is damaged: checkpoint.json: key '" + std::string(field) + "' not found"));
+                HasSubstr("is damaged: checkpoint.json: evaluations: key '" + std::string(field) + "' not found"));
   }
 }
 

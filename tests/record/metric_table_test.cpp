@@ -60,8 +60,6 @@ TEST_F(MetricTableTest, AHooksNumbersAreThoseOfTheNewestEvaluationThatHasSome) {
   EXPECT_EQ(metrics.hook_number("hook.c"), -0.5);
   EXPECT_EQ(metrics.hook_number("hook.b"), std::nullopt);
   EXPECT_EQ(metrics.hook_number("c"), std::nullopt);
-  const RunMetrics read = summary_from_json(summary_to_json(metrics), "a record");
-  EXPECT_EQ(read.hook, metrics.hook);
   EXPECT_EQ(table_of("{\"step\":0,\"hook\":{\"a\":1}}\n").columns[1].key, "hook.a");
 }
 

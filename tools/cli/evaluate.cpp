@@ -16,7 +16,7 @@
 #include "data/text_figures.h"
 #include "eggroll/error.h"
 #include "record/environment.h"
-#include "record/record.h"
+#include "record/record_fields.h"
 #include "record/seal.h"
 #include "record/sentence.h"
 #include "system/background.h"
@@ -174,8 +174,8 @@ ordered_json record_of(const EvalArguments& arguments, const Measured& measured,
           {"units", sums.scored.units},
           {"loss_q16", sums.loss_q16},
           {"bits_per_unit", sums.bits_per_unit()},
-          {"baselines", baselines_to_json(figures.baselines)},
-          {"overlap", overlap_to_json(figures.overlap)},
+          {"baselines", field_json(figures.baselines, "baselines")},
+          {"overlap", field_json(ByBytes{figures.overlap}, "overlap")},
           {"streams", setup.final_streams.streams()},
           {"warmup", setup.eval.warmup},
           {"backend", setup.learner.backend->who()},
