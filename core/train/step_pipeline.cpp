@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "eggroll/threads_given.h"
+#include "record/fields.h"
 
 namespace eggroll {
 namespace {
@@ -102,7 +103,7 @@ void StepPipeline::write_line() {
 
 void StepPipeline::add_to_line(const RunFolder& folder, uint64_t step, const HookNumbers& numbers) {
   if (!metrics_) return;
-  add_to_last_line(folder.metrics(), metric::kHook, to_json(numbers));
+  add_to_last_line(folder.metrics(), metric::kHook, field_json(numbers, metric::kHook));
   metrics_.emplace(folder.metrics(), step + 1, setup_.first_step());
 }
 
