@@ -7,10 +7,9 @@
 
 #include "eggroll/error.h"
 #include "eggroll/noise.h"
-#include "eggroll/program_builder.h"
-#include "eggroll/rule_builder.h"
 #include "plan.h"
 #include "products.h"
+#include "small_program.h"
 
 namespace eggroll::metal {
 namespace {
@@ -82,13 +81,8 @@ TEST(Exact, LongerSumsAreRefused) {
   fill_adversarial(2048, x, w);
   EXPECT_NE(shim_products(x, w, 2048, 2048), whole_products(x, w, 2048));
 
-  ProgramBuilder program(7, 4, EGG_ROUND_NEAREST);
-  program.loss(program.embed("logits", program.matrix("table", 7, 7, 16)), 4096);
-  RuleBuilder rule;
-  rule.delta(rule.constant(0));
-  egg_noise noise{};
-  noise.rank = 1;
-  const egg_session_spec spec{sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, 2, 0, 2, 0, nullptr};
+  TableOfLogits table;
+  const egg_session_spec spec = table.spec(2);
   EXPECT_NO_THROW(Plan(spec, 1024));
   for (const uint32_t block_inputs : {0U, 100U, 1040U, 1088U, 2048U}) {
     try {

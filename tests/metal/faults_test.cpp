@@ -2,6 +2,7 @@
 // not name the same buffers.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <set>
@@ -54,87 +55,71 @@ TEST_F(FaultTest, EveryBarrierIsMissedWhereItIsLeftOut) {
   EXPECT_EQ(tried.size(), written) << testing::PrintToString(tried);
 }
 
-// The number of bytes to cut off a buffer's end so that a run touches a missing one; 16 do for most buffers.
-size_t bytes_to_lose(Kernel kernel, int binding) {
+// The bytes to cut off a buffer's end so that a run touches a missing one, where 16 are too few; SIZE_MAX: a step uses
+// little of the buffer.
+struct Lost {
+  Kernel kernel;
+  int binding;
+  size_t bytes;
+};
+
+std::vector<Lost> lost_bytes() {
+  using Small = SmallProgram;
+  const size_t width = padded(Small::kWidth, kBlock);
+  const size_t site_row = padded(Small::kVocab, kBlock);
   // Weights and slots end with those of the site's table and of the masked one.
-  constexpr size_t kTable = size_t{SmallProgram::kTableRows} * SmallProgram::kWidth;
-  constexpr size_t kSiteTable = size_t{SmallProgram::kSiteTableRows} * SmallProgram::kVocab;
-  const size_t table_bytes = size_t{SmallProgram::kTableRows} * padded(SmallProgram::kWidth, kBlock);
-  constexpr size_t kOtherTargets =
-      size_t{SmallProgram::kStreams - SmallProgram::kOfSite} * SmallProgram::kTokens * sizeof(uint32_t);
-  const size_t padded_width = padded(SmallProgram::kWidth, kBlock);
+  const size_t table_bytes = Small::kTableRows * width;
+  constexpr size_t kTable = size_t{Small::kTableRows} * Small::kWidth;
+  constexpr size_t kSiteTable = size_t{Small::kSiteTableRows} * Small::kVocab;
+  constexpr size_t kOtherTargets = size_t{Small::kStreams - Small::kOfSite} * Small::kTokens * sizeof(uint32_t);
+  // Errors end with those of the inner site; records with what this site keeps, behind the input of the head.
   const size_t inner_errors =
-      size_t{SmallProgram::kOfInnerSite} * SmallProgram::kTokens * (padded_width * sizeof(int16_t) + kSquareBytes);
-  const size_t site_row = padded(SmallProgram::kVocab, kBlock);
+      size_t{Small::kOfInnerSite} * Small::kTokens * (width * sizeof(int16_t) + kSquareBytes) + 16;
   // The padding of the last outputs, and one cell more, whose last weights the rule need not move.
   constexpr size_t kCellBytes = size_t{2} * kCell * kCell;
-  constexpr size_t kPaddedHalves = (kBlock / kCell - SmallProgram::kWidth % kBlock / kCell + 1) * kCellBytes;
-  switch (kernel) {
-    case Kernel::kForward:
-      switch (binding) {
-        case kBindOps:  // a run reads only a part of an op and of the tables of the loss
-          return sizeof(DeviceOp) / 2;
-        case kBindLossTables:  // behind its own are those of draws
-          return sizeof(egg_loss_tables) * 3 / 2;
-        case kBindHalves:
-          return kPaddedHalves;
-        case kBindStatesBefore:  // a member's record ends with a loss, which begins with the call
-          return kLossBytes + 16;
-        case kBindWorkspace:  // the last tile has members in half of its rows
-          return size_t{kTileRows / 2} * SmallProgram::kTokens * padded(SmallProgram::kWidth, kBlock) + 16;
-        default:
-          return 16;
-      }
-    case Kernel::kRule:
-      return binding == kBindWeights  ? table_bytes + padded(SmallProgram::kSiteTableRows, kBlock) * site_row + 16
-             : binding == kBindSlots  ? (kTable + kSiteTable) * sizeof(float) + 16
-             : binding == kBindHalves ? kPaddedHalves
-                                      : 16;
-    case Kernel::kMasked:  // a step reads few of the rows; a row of weights ends with padding
-      return binding == kBindVotedRows || binding == kBindRuleScratch ? SIZE_MAX
-             : binding == kBindWeights                                ? kBlock
-                                                                      : 16;
-    case Kernel::kVotes:  // votes end with those of the head, the squares of its columns, and those of its bias
-      return binding == kBindVotes
-                 ? (size_t{SmallProgram::kVocab + 1} * (SmallProgram::kWidth + 1)) * sizeof(int64_t) + 16
-                 : 16;
-    // Errors end with those of the inner site; records with what this site keeps, behind the input of the head.
-    case Kernel::kDraws:
-      return binding == kBindLossTables ? sizeof(egg_loss_tables) / 2
-             : binding == kBindKept     ? 6 * padded_width + 16
-             : binding == kBindTargets  ? kOtherTargets + 16
-             : binding == kBindErrors   ? inner_errors + 16
-                                        : 16;
-    case Kernel::kSiteErrors:
-      return binding == kBindTargets ? kOtherTargets + 16 : 16;
-    case Kernel::kSiteVotes:
-      return binding == kBindErrors ? inner_errors + kSquareBytes + 16
-             : binding == kBindKept ? 5 * padded_width + 16
-                                    : 16;
-    case Kernel::kSitePieces:  // there may be more pieces than a step has
-      return binding == kBindVotedRows || binding == kBindVotes ? SIZE_MAX
-             : binding == kBindErrors                           ? inner_errors + kSquareBytes + 16
-                                                                : 16;
-    case Kernel::kSiteRows:  // the last places read the row that is cut
-      switch (binding) {
-        case kBindWeights:
-          return table_bytes + (kBlock - SmallProgram::kSiteTableRows) * site_row + 16;
-        case kBindSlots:
-          return kTable * sizeof(float) + 16;
-        case kBindVotedRows:
-        case kBindRowVoters:
-        case kBindErrors:
-        case kBindVotes:
-        case kBindRuleScratch:
-          return SIZE_MAX;
-        default:
-          return 16;
-      }
-  }
-  return 16;
+  constexpr size_t kPaddedHalves = (kBlock / kCell - Small::kWidth % kBlock / kCell + 1) * kCellBytes;
+  return {
+      // a run reads only a part of an op and of the tables of the loss, behind which are those of draws
+      {Kernel::kForward, kBindOps, sizeof(DeviceOp) / 2},
+      {Kernel::kForward, kBindLossTables, sizeof(egg_loss_tables) * 3 / 2},
+      {Kernel::kForward, kBindHalves, kPaddedHalves},
+      // a member's record ends with a loss, which begins with the call
+      {Kernel::kForward, kBindStatesBefore, kLossBytes + 16},
+      // the last tile has members in half of its rows
+      {Kernel::kForward, kBindWorkspace, size_t{kTileRows / 2} * Small::kTokens * width + 16},
+      {Kernel::kRule, kBindWeights, table_bytes + padded(Small::kSiteTableRows, kBlock) * site_row + 16},
+      {Kernel::kRule, kBindSlots, (kTable + kSiteTable) * sizeof(float) + 16},
+      {Kernel::kRule, kBindHalves, kPaddedHalves},
+      // a step reads few of the rows; a row of weights ends with padding
+      {Kernel::kMasked, kBindVotedRows, SIZE_MAX},
+      {Kernel::kMasked, kBindRuleScratch, SIZE_MAX},
+      {Kernel::kMasked, kBindWeights, kBlock},
+      // votes end with those of the head, the squares of its columns, and those of its bias
+      {Kernel::kVotes, kBindVotes, size_t{Small::kVocab + 1} * (Small::kWidth + 1) * sizeof(int64_t) + 16},
+      {Kernel::kDraws, kBindLossTables, sizeof(egg_loss_tables) / 2},
+      {Kernel::kDraws, kBindKept, 6 * width + 16},
+      {Kernel::kDraws, kBindTargets, kOtherTargets + 16},
+      {Kernel::kDraws, kBindErrors, inner_errors},
+      {Kernel::kSiteErrors, kBindTargets, kOtherTargets + 16},
+      {Kernel::kSiteVotes, kBindErrors, inner_errors + kSquareBytes},
+      {Kernel::kSiteVotes, kBindKept, 5 * width + 16},
+      // there may be more pieces than a step has
+      {Kernel::kSitePieces, kBindVotedRows, SIZE_MAX},
+      {Kernel::kSitePieces, kBindVotes, SIZE_MAX},
+      {Kernel::kSitePieces, kBindErrors, inner_errors + kSquareBytes},
+      // the last places read the row that is cut
+      {Kernel::kSiteRows, kBindWeights, table_bytes + (kBlock - Small::kSiteTableRows) * site_row + 16},
+      {Kernel::kSiteRows, kBindSlots, kTable * sizeof(float) + 16},
+      {Kernel::kSiteRows, kBindVotedRows, SIZE_MAX},
+      {Kernel::kSiteRows, kBindRowVoters, SIZE_MAX},
+      {Kernel::kSiteRows, kBindErrors, SIZE_MAX},
+      {Kernel::kSiteRows, kBindVotes, SIZE_MAX},
+      {Kernel::kSiteRows, kBindRuleScratch, SIZE_MAX},
+  };
 }
 
 TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
+  const std::vector<Lost> all_lost = lost_bytes();
   size_t buffers = 0;
   for (size_t number = 0; number < std::size(kKernelNames); ++number) {
     const auto kernel = static_cast<Kernel>(number);
@@ -142,7 +127,10 @@ TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
       ++buffers;
       shim_faults().short_kernel = static_cast<int>(kernel);
       shim_faults().short_buffer = binding;
-      shim_faults().short_bytes = bytes_to_lose(kernel, binding);
+      const auto lost = std::find_if(all_lost.begin(), all_lost.end(), [&](const Lost& each) {
+        return each.kernel == kernel && each.binding == binding;
+      });
+      shim_faults().short_bytes = lost == all_lost.end() ? 16 : lost->bytes;
       std::string found;
       try {
         run_small(1);

@@ -178,6 +178,22 @@ class SmallProgram {
   std::vector<egg_site> sites_;
 };
 
+// The rows of a table are the logits, and no weight moves.
+struct TableOfLogits {
+  TableOfLogits() {
+    program.loss(program.embed("logits", program.matrix("table", 7, 7, 16)), 4096);
+    rule.delta(rule.constant(0));
+    noise.rank = 1;
+  }
+  egg_session_spec spec(uint32_t population) {
+    return {sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, population, 0, population, 0, nullptr};
+  }
+
+  ProgramBuilder program{7, 4, EGG_ROUND_NEAREST};
+  RuleBuilder rule;
+  egg_noise noise{};
+};
+
 // All that comes back from the small program on a device whose threads run in an order of this seed.
 inline std::vector<int64_t> run_small(uint64_t seed) {
   shim_faults().seed = seed;

@@ -246,11 +246,13 @@ TEST_F(StepTest, WeightsStayWhereTheyAre) {
   EXPECT_EQ(recorded_.new_buffers.size(), 0U);  // a step's tokens lie where those of the step before lay
 }
 
+// What an allocation takes.
+uint64_t pages(uint64_t bytes) { return (bytes + 16383) / 16384 * 16384; }
+
 TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
   const Plan plan(spec_);
   const MemoryPlan memory(plan, spec_, 64 * kGiB, 32 * kGiB);
   uint64_t taken = 0;
-  const auto pages = [](uint64_t bytes) { return (bytes + 16383) / 16384 * 16384; };
   for (const size_t bytes : opened_) taken += bytes > 16 ? pages(bytes) : 0;
   taken += pages(RowVoters::bytes(spec_.population / 2));  // the host's own, because it shares its memory with the GPU
   EXPECT_EQ(memory.total, taken + (memory.total - taken) % 65536);  // except for buffers that are empty
@@ -283,7 +285,6 @@ TEST_F(SitesOfAStep, TakeTheMemoryThatWasPlanned) {
   const MetalSession session(std::make_shared<FakeDevice>(recorded_, 64 * kGiB), spec_);
   const Plan plan(spec_);
   const MemoryPlan memory(plan, spec_, 64 * kGiB, 32 * kGiB);
-  const auto pages = [](uint64_t bytes) { return (bytes + 16383) / 16384 * 16384; };
   uint64_t taken = 0;
   for (const size_t bytes : recorded_.new_buffers) taken += pages(bytes);
   constexpr uint64_t kPlaces = uint64_t{SmallProgram::kOfSite} * kTimes * SmallProgram::kTokens;
@@ -408,15 +409,9 @@ TEST_F(StepTest, ARefusalNamesTheLargestPopulationThatFits) {
 
 // Members that go through in two dispatches come out as they do in one.
 TEST(Tiles, OfSeveralDispatches) {
-  ProgramBuilder program(7, 4, EGG_ROUND_NEAREST);
-  program.loss(program.embed("logits", program.matrix("table", 7, 7, 16)), 4096);
-  RuleBuilder rule;
-  rule.delta(rule.constant(0));
-  egg_noise noise{};
-  noise.rank = 1;
   constexpr uint32_t kPopulation = 2 * (kFewestTiles + 5) * kTilePairs;
-  const egg_session_spec spec{
-      sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, kPopulation, 0, kPopulation, 0, nullptr};
+  TableOfLogits table;
+  const egg_session_spec spec = table.spec(kPopulation);
   const std::vector<uint32_t> tokens = {3, 1};
   const std::vector<uint8_t> resets(2);
   const std::vector<int8_t> weights(49, 20);

@@ -249,13 +249,14 @@ class Check:
 
 def check_words(check):
     """Plants every word as a variable and every name as a function, an ordinary one between each two: those have to be
-    found, these not."""
+    found, a word by its name, these not."""
     for kind, listed, form in (("words", check.words, "inline int egg_{1}() {{ int {0} = 1; return {0}; }}\n"),
                                ("names", check.names, "inline int {0}(int, int, int, int, int) {{ return {1}; }}\n")):
         lines = [name for word in sorted(listed) for name in (word, f"egg_{word}")]
         check.errors = []
         check.check([("".join(form.format(word, i) for i, word in enumerate(lines)), kind)], stop=False)
-        found = {lines[int(error.split(":")[1]) - 1] for error in check.errors}
+        at = [(lines[int(error.split(":")[1]) - 1], error) for error in check.errors]
+        found = {line for line, error in at if line not in check.words or f"the reserved word '{line}'" in error}
         print(f"{len(found)} of {len(listed)} {kind}")
         if found != listed:
             raise SystemExit("found though not reserved, or not found: " + " ".join(sorted(found ^ listed)))
