@@ -242,7 +242,7 @@ TEST_F(FusedPlanTest, SharesATileThatIsAloneBetweenTwoWarpgroups) {
   const Plan& plan = plan_of({"model=gru", "model.width=192", "model.layers=1"}, kRoomOfOne);
   ASSERT_TRUE(plan.fused);
   EXPECT_EQ(plan.fused->shape.tiles, 1U);
-  EXPECT_EQ(plan.fused->shape.groups, 2U);
+  EXPECT_EQ(plan.fused->shape.warpgroups, 2U);
   ASSERT_EQ(plan.fused->feeds.size(), 2U);
   const auto& [even, odd] = std::tie(plan.fused->feeds[0], plan.fused->feeds[1]);
   EXPECT_EQ(even.first_stage + even.stage_count, odd.first_stage);
@@ -272,9 +272,9 @@ TEST_F(FusedPlanTest, HasAThirdTileWhereThereAreFewChannels) {
 }
 
 TEST_F(FusedPlanTest, DoesNotShareWhatHasNoSecondBlock) {
-  EXPECT_EQ(plan_of({"model=gru", "model.width=64"}, kRoomOfOne).fused->shape.groups, 1U);
-  EXPECT_EQ(plan_of({"model=gru", "model.width=128"}, kRoomOfOne).fused->shape.groups, 2U);
-  EXPECT_EQ(plan_of({"model=gru", "model.width=128"}).fused->shape.groups, 1U);
+  EXPECT_EQ(plan_of({"model=gru", "model.width=64"}, kRoomOfOne).fused->shape.warpgroups, 1U);
+  EXPECT_EQ(plan_of({"model=gru", "model.width=128"}, kRoomOfOne).fused->shape.warpgroups, 2U);
+  EXPECT_EQ(plan_of({"model=gru", "model.width=128"}).fused->shape.warpgroups, 1U);
 }
 
 TEST_F(FusedPlanTest, GivesAllNoisePlacesOfItsOwn) {

@@ -121,7 +121,6 @@ __device__ inline void run_move(T& tile, const DeviceOp& planned) {
   const auto sign = [](uint32_t bits, uint32_t i) { return 1 - 2 * static_cast<int32_t>(bits >> i & 1); };
   const auto narrow = [&](uint32_t u, const uint4& four) {
     const uint32_t bits = signs(u);
-    const uint32_t words[4] = {four.x, four.y, four.z, four.w};
     uint32_t out[4];
 #pragma unroll
     for (uint32_t w = 0; w < 4; ++w) {
@@ -130,7 +129,7 @@ __device__ inline void run_move(T& tile, const DeviceOp& planned) {
       for (uint32_t b = 0; b < 4; ++b) {
         const uint32_t i = 4 * w + b;
         if (16 * u + i >= move.size) continue;
-        const int32_t old = static_cast<int8_t>(words[w] >> 8 * b);
+        const int32_t old = static_cast<int8_t>(word_of(four, static_cast<int>(w)) >> 8 * b);
         out[w] |= (static_cast<uint32_t>(egg_clip8(old + sign(bits, i) * move.amplitude)) & 0xff) << 8 * b;
       }
     }

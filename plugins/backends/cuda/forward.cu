@@ -1,4 +1,4 @@
-#include "attention.cuh"
+#include "attention_of_draw.cuh"
 #include "device.h"
 #include "elementwise.cuh"
 #include "forward.h"

@@ -6,8 +6,8 @@ namespace {
 
 class MemberFuser : public Fuser {
  public:
-  MemberFuser(const Plan& plan, FusedPlan& fused, uint32_t groups, bool keeps_logits)
-      : Fuser(plan, fused, Rows::kMembers, groups, keeps_logits), state_taken_(plan.program->value_count, false) {}
+  MemberFuser(const Plan& plan, FusedPlan& fused, uint32_t warpgroups, bool keeps_logits)
+      : Fuser(plan, fused, Rows::kMembers, warpgroups, keeps_logits), state_taken_(plan.program->value_count, false) {}
 
  private:
   bool layer() override {
@@ -97,7 +97,7 @@ class MemberFuser : public Fuser {
     if (sum == nullptr) return false;
 
     const uint32_t inner = divide_up(size_of(up->out), kBlock);
-    if (inner < groups()) return false;
+    if (inner < warpgroups()) return false;
     add_norm(*y);
     add_side_b(*up);
     each_list(inner, [&](List& list, const std::vector<uint32_t>& own) {
@@ -112,8 +112,8 @@ class MemberFuser : public Fuser {
       }
       add_stage(list, *down, own.back());
     });
-    for (uint32_t g = 0; groups() > 1 && g < groups(); ++g) {
-      lists_[g].stages.resize(lists_[g].stages.size() + trade_stages(fused_.blocks, g), {-1, 0});
+    for (uint32_t g = 0; warpgroups() > 1 && g < warpgroups(); ++g) {
+      lists_[g].stages.resize(lists_[g].stages.size() + exchanged_stages(fused_.blocks, g), {-1, 0});
     }
     add_side_a(*down);
     add_op(kFusedMlp, inner, scales);
@@ -142,12 +142,12 @@ class MemberFuser : public Fuser {
 
 std::optional<FusedPlan> fuse_members(const Plan& plan, const Room& room) {
   const auto ranks = static_cast<uint32_t>(plan.noise.rank);
-  for (uint32_t groups = room.tiles == 1 && ranks == 1 ? kMostFusedGroups : 1; groups > 0; --groups) {
+  for (uint32_t warpgroups = room.tiles == 1 && ranks == 1 ? kMostFusedGroups : 1; warpgroups > 0; --warpgroups) {
     for (const bool keeps_logits : {true, false}) {
       FusedPlan fused;
-      if (!MemberFuser(plan, fused, groups, keeps_logits).run()) continue;
-      fused.shape = {room.tiles, groups, 0, 0, ranks, Rows::kMembers, 1, kNoiseStage, 0, 0};
-      if (choose_rings(fused, groups == 1 ? 6 : 5, kMostNoiseStages, room.whole)) return fused;
+      if (!MemberFuser(plan, fused, warpgroups, keeps_logits).run()) continue;
+      fused.shape = {room.tiles, warpgroups, 0, 0, ranks, Rows::kMembers, 1, kNoiseStage, 0, 0};
+      if (choose_rings(fused, warpgroups == 1 ? 6 : 5, kMostNoiseStages, room.whole)) return fused;
     }
   }
   return std::nullopt;

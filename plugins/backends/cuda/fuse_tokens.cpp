@@ -158,7 +158,7 @@ std::optional<FusedPlan> fuse_tokens(const Plan& plan, const Room& room) {
     if (!TokenFuser(plan, fused, is_short ? Rows::kWindows : Rows::kSpan, keeps_logits).run()) continue;
     if (is_short && fused.blocks > kMostWindowBlocks) return std::nullopt;
     fused.shape.tiles = room.tiles;
-    fused.shape.groups = 1;
+    fused.shape.warpgroups = 1;
     fused.shape.ranks = 1;
     // An op's noise comes while a tile works on the op before.
     if (choose_rings(fused, 2, 2, room.whole)) return fused;

@@ -125,8 +125,8 @@ __device__ __forceinline__ void give_logits(const FusedTile<kBlocks, kGroups, kM
 __device__ inline uint32_t alike(uint32_t x) { return __reduce_max_sync(0xffffffffu, x); }
 __device__ inline Stretch alike(const Stretch& s) { return {alike(s.tile), alike(s.begin), alike(s.end)}; }
 
-// The place where a warp of a seat hands over the seat's head. The warp of the same number of the next seat takes it
-// over, with the members' states and losses: each thread reads what the thread of the same number wrote.
+// The place where a warp of a seat hands over the seat's first part. The warp of the same number of the next seat takes
+// it over, with the members' states and losses: each thread reads what the thread of the same number wrote.
 template <uint32_t kGroups>
 __device__ __forceinline__ uint32_t* handed_over(const FusedArgs& args, uint32_t own_tile) {
   constexpr uint32_t kWarps = kGroups * kTileWarps;
@@ -212,14 +212,14 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
   const uint32_t start = shared_address(fused_memory);
   const uint32_t slot = has_tokens(kRows) ? shape.noise_slot : kNoiseStage;
   auto* tables = reinterpret_cast<uint32_t*>(fused_memory + at.tables);
-  const uint32_t groups = shape.tiles * kGroups;
+  const uint32_t warpgroups = shape.tiles * kGroups;
   const uint32_t noise_barriers = start + at.barriers + 16 * kGroups * shape.stages;
   // The stage that a thread has read before its first: nobody waits for it.
-  const uint32_t before_first = noise_barriers + 16 * groups * shape.noise_stages;
+  const uint32_t before_first = noise_barriers + 16 * warpgroups * shape.noise_stages;
   if (threadIdx.x == 0) {
     init_ring(start + at.barriers, kGroups * shape.stages, shape.tiles * kGroupThreads);
-    init_ring(noise_barriers, groups * shape.noise_stages, kTileWarps * 32);
-    init_barrier(before_first + 8, 2 * groups * kGroupThreads);
+    init_ring(noise_barriers, warpgroups * shape.noise_stages, kTileWarps * 32);
+    init_barrier(before_first + 8, 2 * warpgroups * kGroupThreads);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     publish_to_async();
   }
@@ -251,20 +251,20 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
     return RingPlace{noise_barriers + 16 * group * shape.noise_stages, shape.noise_stages};
   };
   const uint32_t group = own_group();
-  if (group == groups) {
+  if (group == warpgroups) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
     const uint32_t warp = threadIdx.x / 32 % kTileWarps;
     const uint32_t to = warp - kGroups;
     const uint32_t noise = start + at.noise + to * shape.noise_stages * slot;
     if constexpr (has_tokens(kRows)) {
-      if (warp >= kGroups && to < groups) bring_pair_noise<kRows>(args, to, noise, noise_stages_of(to));
+      if (warp >= kGroups && to < warpgroups) bring_pair_noise<kRows>(args, to, noise, noise_stages_of(to));
     }
     if (threadIdx.x % 32 != 0) return;
     if (has_tokens(kRows) && warp == 0) {
       bring_token_weights<kRows>(args, start, stages_of(0));
     } else if (!has_tokens(kRows) && warp < kGroups) {
       bring_weights(args, args.feeds[warp], start + warp * ring_bytes, stages_of(warp));
-    } else if (!has_tokens(kRows) && to < groups) {
+    } else if (!has_tokens(kRows) && to < warpgroups) {
       constexpr uint32_t kBringers = kTileWarps - kGroups;
       bring_noise(args, args.feeds[to % kGroups], seats, to / kGroups, to / kGroups + kBringers, noise,
                   noise_stages_of(to));
@@ -321,8 +321,8 @@ __global__ void __launch_bounds__((most_workers(kBlocks, kGroups, kMore, has_tok
   if constexpr (kHasWgmma) run_block<kBlocks, kGroups, kMore, kRows, kWide>(args);
 }
 
-// The kernels by number of blocks. Two groups do not share one block of channels, and have one draw a side. kWide: the
-// logits find no room on the chip.
+// The kernels by number of blocks. Two warpgroups do not share one block of channels, and have one draw a side. kWide:
+// the logits find no room on the chip.
 using Kernel = void (*)(FusedArgs);
 template <uint32_t kGroups, bool kMore, Rows kRows, bool kWide>
 constexpr Kernel kKernels[kMostFusedBlocks] = {
@@ -342,9 +342,9 @@ Kernel kernel_of(const FusedShape& shape, uint32_t blocks) {
     case Rows::kMembers:
       break;
   }
-  const auto& of_members = shape.groups > 1  ? kKernels<2, false, Rows::kMembers, kWide>
-                           : shape.ranks > 1 ? kKernels<1, true, Rows::kMembers, kWide>
-                                             : kKernels<1, false, Rows::kMembers, kWide>;
+  const auto& of_members = shape.warpgroups > 1 ? kKernels<2, false, Rows::kMembers, kWide>
+                           : shape.ranks > 1    ? kKernels<1, true, Rows::kMembers, kWide>
+                                                : kKernels<1, false, Rows::kMembers, kWide>;
   return of_members[blocks - 1];
 }
 
@@ -363,7 +363,7 @@ void prepare_fused(const FusedShape& shape, uint32_t blocks, uint32_t logit_bloc
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream) {
   const FusedShape& shape = args.shape;
   const Kernel kernel = kernel_for(shape, args.blocks, args.logit_blocks);
-  kernel<<<blocks, (shape.tiles * shape.groups + 1) * kGroupThreads, args.at.bytes, stream>>>(args);
+  kernel<<<blocks, (shape.tiles * shape.warpgroups + 1) * kGroupThreads, args.at.bytes, stream>>>(args);
   check_launch("run the forward pass");
 }
 

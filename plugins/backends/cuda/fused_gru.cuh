@@ -157,7 +157,7 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::make_g
       take_sums(first);
       if (part + 1 == kParts) tile.leave_weights(first_free);
       tile.take_outputs(first, draws[1], linears[1], q_h, kOfState, more, tile.rounding, part, of_h);
-      tile.settle(of_h, part);
+      tile.pin_registers(of_h, part);
       // Begins the next block's product, or the candidate's first, which does not need the gated state.
       if constexpr (kAhead) first_free = i + 1 < kMostOwn ? begin(h, first) : begin(y, first);
       if (part == 0) tile.take_noise(biases[0], biases[1]);
@@ -166,7 +166,7 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::make_g
       if (part + 1 == kParts) tile.leave_weights(second_free);
       tile.take_outputs(second, draws[0], linears[0], q_y, kOfForget, more, tile.rounding, part, of_y);
       if (kAhead && i + 1 < kMostOwn) {
-        tile.settle(of_y, part);
+        tile.pin_registers(of_y, part);
         second_free = begin(y, second);
       }
       if (i == 0 && part == 0) tile.sharing.meet();  // the other group has loaded what is overwritten here
@@ -243,7 +243,7 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::make_s
       take_sums(first);
       if (part + 1 == kParts) tile.leave_weights(first_free);
       tile.take_outputs(first, draws[0], linears[2], q_candidate, kOfCandidate, more, tile.fallen_rounding, part, of_y);
-      tile.settle(of_y, part);
+      tile.pin_registers(of_y, part);
       const bool goes_on = kAhead && i + 1 < kMostOwn;
       if (goes_on) first_free = begin(y, first);
       if (part == 0) tile.take_noise(biases[0], biases[1]);
@@ -256,7 +256,7 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::make_s
       if (part + 1 == kParts) tile.leave_weights(second_free);
       tile.take_outputs(second, draws[1], linears[3], q_h, kOfState, more, tile.fallen_rounding, part, of_h);
       if (goes_on) {
-        tile.settle(of_h, part);
+        tile.pin_registers(of_h, part);
         second_free = begin(h, second);
       }
       if (i == 0 && part == 0) tile.sharing.meet();  // the other group has loaded what is overwritten here

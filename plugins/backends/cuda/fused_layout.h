@@ -111,37 +111,37 @@ struct FusedFeed {
 };
 
 // Whether a thread works on half of a product of 64 outputs at a time, which takes fewer registers.
-EGG_FN constexpr bool is_halved(uint32_t blocks, uint32_t groups, bool has_more_ranks, bool tokens) {
-  return blocks == 1 && groups == 1 && !has_more_ranks && !tokens;
+EGG_FN constexpr bool is_halved(uint32_t blocks, uint32_t warpgroups, bool has_more_ranks, bool tokens) {
+  return blocks == 1 && warpgroups == 1 && !has_more_ranks && !tokens;
 }
 // Warpgroups that work on tiles in a block of threads: values of few channels leave registers for more of them.
-EGG_FN constexpr uint32_t most_workers(uint32_t blocks, uint32_t groups, bool has_more_ranks, bool tokens) {
-  if (is_halved(blocks, groups, has_more_ranks, tokens)) return kMostFusedTiles;
-  return groups == 1 && blocks <= (tokens ? 1 : 2) ? 3 : 2;
+EGG_FN constexpr uint32_t most_workers(uint32_t blocks, uint32_t warpgroups, bool has_more_ranks, bool tokens) {
+  if (is_halved(blocks, warpgroups, has_more_ranks, tokens)) return kMostFusedTiles;
+  return warpgroups == 1 && blocks <= (tokens ? 1 : 2) ? 3 : 2;
 }
 // Registers of a worker's thread. The threads of the warpgroup that brings weights and noise have 24, and a
 // multiprocessor has 64 K.
 EGG_FN constexpr uint32_t worker_registers(uint32_t workers) { return workers == 4 ? 112 : workers == 3 ? 160 : 240; }
 
 // Warpgroups take blocks of 64 channels in turns.
-EGG_FN uint32_t blocks_of_group(uint32_t blocks, uint32_t group, uint32_t groups) {
-  return (blocks + groups - 1 - group) / groups;
+EGG_FN uint32_t blocks_of_group(uint32_t blocks, uint32_t group, uint32_t warpgroups) {
+  return (blocks + warpgroups - 1 - group) / warpgroups;
 }
 
 // Stages of its ring in which a warpgroup leaves an MLP's sums of the other's channels, with 16 bytes for each thread
 // of four sums.
-EGG_FN uint32_t trade_units(uint32_t blocks, uint32_t group) { return 8 * blocks_of_group(blocks, 1 - group, 2); }
-EGG_FN uint32_t trade_stages(uint32_t blocks, uint32_t group) {
-  return divide_up(trade_units(blocks, group), 2 * blocks);
+EGG_FN uint32_t exchanged_units(uint32_t blocks, uint32_t group) { return 8 * blocks_of_group(blocks, 1 - group, 2); }
+EGG_FN uint32_t exchanged_stages(uint32_t blocks, uint32_t group) {
+  return divide_up(exchanged_units(blocks, group), 2 * blocks);
 }
 
 // A block of threads: tiles, warpgroups that share each, and the lengths of a ring of weights and of one of noise.
 struct FusedShape {
   uint32_t tiles;
-  uint32_t groups;
+  uint32_t warpgroups;
   uint32_t stages;
   uint32_t noise_stages;
-  uint32_t ranks;  // draws of a side; groups: 1 where there are several
+  uint32_t ranks;  // draws of a side; warpgroups: 1 where there are several
   Rows rows;
   uint32_t span;        // tokens of a member in a tile: 1, kSpan, or a power of two up to kMostWindow
   uint32_t noise_slot;  // bytes of a stage of the ring of noise: of kSpan, what the longest op takes
@@ -151,16 +151,16 @@ struct FusedShape {
 
 // A seat works on one tile of members at a time, and a block has shape.tiles seats. This is the work of one seat in a
 // launch. If there are more tiles than seats, all tokens of tile 0, then those of tile 1 and so on make one row, which
-// is cut into equal parts, one for each seat. A cut may go through a tile. Then one seat does the tile's first tokens,
-// its head, before all else, and the next seat does the others, its tail, after all else. As no part is shorter than a
-// tile, a seat at its tail has done as many tokens as the head has, or more. This is what keeps seats from waiting for
-// each other for ever: the seats of a block read the same weights, so none gets far ahead of another.
+// is cut into equal shares, one for each seat. A cut may go through a tile. Then one seat does the tile's first part
+// before all else, and the next seat does its last part after all else. As no share is shorter than a tile, a seat that
+// comes to its last part has done as many tokens as that tile's first part has, or more. This is what keeps seats from
+// waiting for each other for ever: the seats of a block read the same weights, so none gets far ahead of another.
 struct FusedSeat {
   uint32_t tokens;       // all that the seat does
-  uint32_t head;         // the first tokens of tile first_tile + whole_tiles
-  uint32_t first_tile;   // of the whole tiles, which follow the head
+  uint32_t first_part;   // the first tokens of tile first_tile + whole_tiles
+  uint32_t first_tile;   // of the whole tiles, which follow the first part
   uint32_t whole_tiles;  // their number
-  uint32_t tail;         // the last tokens of tile first_tile - 1
+  uint32_t last_part;    // the last tokens of tile first_tile - 1
 };
 // Tokens of a tile: [begin, end). None: begin is end.
 struct Stretch {
@@ -186,17 +186,17 @@ EGG_FN FusedSeat seat_at(uint32_t seat, uint32_t seats, uint32_t tiles, uint32_t
 }
 // Stretch number i of a seat's work.
 EGG_FN Stretch stretch_of(const FusedSeat& seat, uint32_t i, uint32_t tokens) {
-  if (seat.head > 0 && i == 0) return {seat.first_tile + seat.whole_tiles, 0, seat.head};
-  if (seat.head > 0) --i;
+  if (seat.first_part > 0 && i == 0) return {seat.first_tile + seat.whole_tiles, 0, seat.first_part};
+  if (seat.first_part > 0) --i;
   if (i < seat.whole_tiles) return {seat.first_tile + i, 0, tokens};
-  return {seat.first_tile - 1, tokens - seat.tail, i == seat.whole_tiles ? tokens : tokens - seat.tail};
+  return {seat.first_tile - 1, tokens - seat.last_part, i == seat.whole_tiles ? tokens : tokens - seat.last_part};
 }
 // The tile of a seat's token number i, or kNoTile where it has done all.
 constexpr uint32_t kNoTile = UINT32_MAX;
 EGG_FN uint32_t tile_of_token(const FusedSeat& seat, uint32_t i, uint32_t tokens) {
   if (i >= seat.tokens) return kNoTile;
-  if (i < seat.head) return seat.first_tile + seat.whole_tiles;
-  const uint32_t tile = (i - seat.head) / tokens;
+  if (i < seat.first_part) return seat.first_tile + seat.whole_tiles;
+  const uint32_t tile = (i - seat.first_part) / tokens;
   return tile < seat.whole_tiles ? seat.first_tile + tile : seat.first_tile - 1;
 }
 
@@ -231,8 +231,8 @@ struct FusedShared {
 EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const FusedShape& shape) {
   const bool tokens = has_tokens(shape.rows);
   const uint32_t tiles = shape.tiles;
-  const uint32_t stages = shape.groups * shape.stages;
-  const uint32_t noise_stages = tiles * shape.groups * shape.noise_stages;
+  const uint32_t stages = shape.warpgroups * shape.stages;
+  const uint32_t noise_stages = tiles * shape.warpgroups * shape.noise_stages;
   const uint32_t kept = logit_blocks > 2 * blocks ? logit_blocks : 2 * blocks;
   const uint32_t front = tokens ? shape.steps * blocks : kept;
   FusedShared s{};
@@ -245,7 +245,8 @@ EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const Fu
   s.losses = s.look_up + (tokens ? kLookUpBytes : 0);
   s.words = s.losses + tiles * kTileRows * 8;
   s.tile_words = shape.ranks > 1 ? (divide_up(shape.ranks, 2) * kMoreSums + shape.ranks - 1) * kTileRows * 4 : 0;
-  s.barriers = s.words + (shape.groups > 1 ? shape.groups * kSharedWords * kTileRows * 4 : tiles * s.tile_words);
+  s.barriers =
+      s.words + (shape.warpgroups > 1 ? shape.warpgroups * kSharedWords * kTileRows * 4 : tiles * s.tile_words);
   s.seats = s.barriers + 16 * (stages + noise_stages + 1);
   s.bytes = s.seats + (tokens ? 0 : tiles * static_cast<uint32_t>(sizeof(FusedSeat)));
   return s;

@@ -73,7 +73,7 @@ __device__ __forceinline__ void multiply_mlp(FusedTile<kBlocks, kGroups, kMore, 
                          fallen.of[2 * k + h] = lower_bytes(clipped(low), clipped(high));
                        });
     }
-    tile.settle(fallen.of);
+    tile.pin_registers(fallen.of);
   };
   const auto hand_over = [&] {
 #pragma unroll
@@ -96,7 +96,7 @@ __device__ __forceinline__ void multiply_mlp(FusedTile<kBlocks, kGroups, kMore, 
                      }
                    });
   };
-  // Where groups share a tile, weights come hardly faster than they are used: then one product's are enough to go on.
+  // Where warpgroups share a tile, weights come hardly faster than they are used: then one product's are enough to go on.
   const auto await_next = [&] {
     if constexpr (kGroups == 1) {
       tile.await_both_weights();
@@ -151,7 +151,7 @@ __device__ __forceinline__ void multiply_mlp(FusedTile<kBlocks, kGroups, kMore, 
   for (auto& block : sums) take_sums(block);
   tile.leave_weights(down_free);
   if constexpr (kGroups > 1) {
-    tile.trade(sums, q_down);
+    tile.exchange_sums(sums, q_down);
     tile.scale_q(down.of_q, q_down);
   }
 }

@@ -46,7 +46,7 @@ struct Sharing {
   }
   __device__ int32_t other(uint32_t which, uint32_t h) const { return word(which, 1 - group, h); }
 
-  // Adds up, of the two rows, what their threads of all groups have.
+  // Adds up, of the two rows, what their threads of all warpgroups have.
   template <class... Sums>
   __device__ void add_up(uint32_t which, Sums&... sums) const {
     const auto of_group = [](int32_t(&two)[2]) {

@@ -84,7 +84,7 @@ struct FusedTile {
   const uint32_t* exponentials;
   const int32_t* reciprocals;
   int64_t* losses;   // of the thread's rows: [0] and [8]
-  char* rings;       // of weights, of all groups
+  char* rings;       // of weights, of all warpgroups
   int32_t* more;     // q of several ranks, of the thread's first row; kMore alone
   uint32_t weights;  // description of the own ring's first stage
   RingPlace stage;
@@ -293,7 +293,7 @@ struct FusedTile {
   // ---- Sums of all outputs, of which each group has a part ----
   // Adds the other group's part to the sums of the own blocks, of which number i comes to be sums[kGroups * i], and to
   // q. Sums cross in stages of the rings that have been left empty for them.
-  __device__ void trade(int32_t (&sums)[kBlocks][32], int32_t (&q)[2]) {
+  __device__ void exchange_sums(int32_t (&sums)[kBlocks][32], int32_t (&q)[2]) {
     const uint32_t own = sharing.group;
     RingPlace theirs = stage;
     const uint32_t apart = own == 0 ? stage.end - stage.begin : stage.begin - stage.end;
@@ -301,18 +301,18 @@ struct FusedTile {
     theirs.end += apart;
     const auto at = static_cast<int32_t>(stage.behind());
     sharing.tell(kOfRing, {at, at});
-    own == 0 ? give<0>(sums) : give<1>(sums);
+    own == 0 ? send_sums<0>(sums) : send_sums<1>(sums);
     sharing.add_up(kOfOutputs, q);
     theirs.filled = theirs.begin + static_cast<uint32_t>(sharing.other(kOfRing, 0));
     RingPlace emptied = theirs;
 #pragma unroll
-    for (uint32_t n = 0; n < divide_up(kMostOwn * 8, kTradeUnits); ++n) {
-      if (n >= trade_stages(kBlocks, 1 - own)) continue;
-      const uint4* units = trade_units_at(1 - own, theirs);
+    for (uint32_t n = 0; n < divide_up(kMostOwn * 8, kExchangedUnits); ++n) {
+      if (n >= exchanged_stages(kBlocks, 1 - own)) continue;
+      const uint4* units = exchanged_units_at(1 - own, theirs);
 #pragma unroll
-      for (uint32_t u = n * kTradeUnits; u < min((n + 1) * kTradeUnits, kMostOwn * 8); ++u) {
-        if (u >= trade_units(kBlocks, 1 - own)) continue;
-        const uint4 part = units[(u - n * kTradeUnits) * kGroupThreads];
+      for (uint32_t u = n * kExchangedUnits; u < min((n + 1) * kExchangedUnits, kMostOwn * 8); ++u) {
+        if (u >= exchanged_units(kBlocks, 1 - own)) continue;
+        const uint4 part = units[(u - n * kExchangedUnits) * kGroupThreads];
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
           sums[kGroups * (u / 8)][u % 8 * 4 + static_cast<uint32_t>(k)] += static_cast<int32_t>(word_of(part, k));
@@ -321,22 +321,22 @@ struct FusedTile {
       theirs.advance();
     }
     publish_to_async();
-    for (uint32_t n = 0; n < trade_stages(kBlocks, 1 - own); ++n) {
+    for (uint32_t n = 0; n < exchanged_stages(kBlocks, 1 - own); ++n) {
       set_free(emptied.filled);  // each thread for itself: see leave_noise
       emptied.advance();
     }
   }
   template <uint32_t kOwn>
-  __device__ void give(int32_t (&sums)[kBlocks][32]) {
+  __device__ void send_sums(int32_t (&sums)[kBlocks][32]) {
     constexpr uint32_t kOther = 1 - kOwn;
 #pragma unroll
-    for (uint32_t u = 0; u < trade_units(kBlocks, kOwn); ++u) {
-      if (u % kTradeUnits == 0) await_weights();
+    for (uint32_t u = 0; u < exchanged_units(kBlocks, kOwn); ++u) {
+      if (u % kExchangedUnits == 0) await_weights();
       const int32_t* sum = &sums[2 * (u / 8) + kOther][u % 8 * 4];
-      trade_units_at(kOwn, stage)[u % kTradeUnits * kGroupThreads] =
+      exchanged_units_at(kOwn, stage)[u % kExchangedUnits * kGroupThreads] =
           make_uint4(static_cast<uint32_t>(sum[0]), static_cast<uint32_t>(sum[1]), static_cast<uint32_t>(sum[2]),
                      static_cast<uint32_t>(sum[3]));
-      if ((u + 1) % kTradeUnits == 0 || u + 1 == trade_units(kBlocks, kOwn)) stage.advance();
+      if ((u + 1) % kExchangedUnits == 0 || u + 1 == exchanged_units(kBlocks, kOwn)) stage.advance();
     }
     if constexpr (kOwn == 1) {
 #pragma unroll
@@ -347,8 +347,8 @@ struct FusedTile {
     }
   }
   // The thread's own unit of the first of those in a stage of a group's ring.
-  static constexpr uint32_t kTradeUnits = 2 * kBlocks;
-  __device__ uint4* trade_units_at(uint32_t group, const RingPlace& place) const {
+  static constexpr uint32_t kExchangedUnits = 2 * kBlocks;
+  __device__ uint4* exchanged_units_at(uint32_t group, const RingPlace& place) const {
     const uint32_t behind = group * (place.end - place.begin) + place.behind();
     return reinterpret_cast<uint4*>(rings + behind / 16 * fused_stage_bytes(kBlocks)) + thread();
   }
@@ -356,12 +356,12 @@ struct FusedTile {
   // What has been worked out of words by now stays before the next wait at a barrier, and so before a wait for products
   // behind that: compilers would put it behind both, and threads would be idle while products are made.
   template <int kCount>
-  __device__ static void settle(uint32_t (&words)[kCount]) {
+  __device__ static void pin_registers(uint32_t (&words)[kCount]) {
 #pragma unroll
     for (uint32_t& word : words) asm volatile("" : "+r"(word));
   }
   // The same of a part's outputs.
-  __device__ static void settle(Outputs& outputs, int part) {
+  __device__ static void pin_registers(Outputs& outputs, int part) {
 #pragma unroll
     for (int i = 0; i < 8 / kParts; ++i) {
 #pragma unroll
@@ -527,7 +527,7 @@ struct FusedTile {
     }
   }
 
-  // Makes the factors of l1_norm(x) for both rows. The groups meet.
+  // Makes the factors of l1_norm(x) for both rows. The warpgroups meet.
   __device__ void make_factors(int32_t (&factor)[2]) {
     sharing.add_up(kOfX, magnitudes);
 #pragma unroll
@@ -560,7 +560,7 @@ struct FusedTile {
   __device__ void load_scratch(Fragment<kBlocks>& to) const {
     load(to, [&](uint32_t b, uint32_t h) { return unit(kScratch, b, h); });
   }
-  // y = l1_norm(x), for a linear; its q as well where groups meet; else make_later_q() makes it.
+  // y = l1_norm(x), for a linear; its q as well where warpgroups meet; else make_later_q() makes it.
   __device__ void norm(Fragment<kBlocks>& y, int32_t of_q, int32_t (&q)[2]) {
     if constexpr (kTokens) return norm_tokens(y);
     int32_t factor[2];

@@ -18,13 +18,13 @@ namespace eggroll::cuda {
 class Fuser {
  public:
   // keeps_logits: on the chip; else they are made twice.
-  Fuser(const Plan& plan, FusedPlan& fused, Rows rows, uint32_t groups, bool keeps_logits)
+  Fuser(const Plan& plan, FusedPlan& fused, Rows rows, uint32_t warpgroups, bool keeps_logits)
       : plan_(plan),
         program_(*plan.program),
         fused_(fused),
         tokens_(has_tokens(rows)),
         keeps_logits_(keeps_logits),
-        lists_(groups) {}
+        lists_(warpgroups) {}
   virtual ~Fuser() = default;
   Fuser(const Fuser&) = delete;
   Fuser& operator=(const Fuser&) = delete;
@@ -142,14 +142,14 @@ class Fuser {
   };
   static constexpr uint32_t kNoBlock = UINT32_MAX;
 
-  uint32_t groups() const { return static_cast<uint32_t>(lists_.size()); }
+  uint32_t warpgroups() const { return static_cast<uint32_t>(lists_.size()); }
   uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
   // body(list, blocks of the list's group)
   template <class Body>
   void each_list(uint32_t blocks, const Body& body) {
-    for (uint32_t g = 0; g < groups(); ++g) {
+    for (uint32_t g = 0; g < warpgroups(); ++g) {
       std::vector<uint32_t> own;
-      for (uint32_t b = g; b < blocks; b += groups()) own.push_back(b);
+      for (uint32_t b = g; b < blocks; b += warpgroups()) own.push_back(b);
       body(lists_[g], own);
     }
   }
@@ -288,7 +288,7 @@ class Fuser {
     if (ops.empty()) return false;
     fused_.channels = size_of(x_);
     fused_.blocks = divide_up(fused_.channels, kBlock);
-    if (fused_.blocks > kMostFusedBlocks || fused_.blocks < groups()) return false;
+    if (fused_.blocks > kMostFusedBlocks || fused_.blocks < warpgroups()) return false;
     each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
       for (size_t first = 0; first < ops.size(); first += kTablesAtOnce) {
         const size_t end = std::min(ops.size(), first + kTablesAtOnce);

@@ -21,7 +21,7 @@ std::string text_of(const Plan& plan) {
   text += " a block, ";
   if (plan.fused) {
     const FusedShape& shape = plan.fused->shape;
-    if (shape.groups > 1) text += "shared by two warpgroups, ";
+    if (shape.warpgroups > 1) text += "shared by two warpgroups, ";
     return text + "layers as fused ops with rings of " + std::to_string(shape.stages) + " stages of weights and " +
            std::to_string(shape.noise_stages) + " of noise";
   }

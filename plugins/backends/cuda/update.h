@@ -54,9 +54,8 @@ enum FormKind : int32_t {
   // at place 8 j + 2 c + e.
   kStages,
   // What comes to the fused forward pass, 64 outputs and all inputs a stage, or 64 inputs and all outputs: for each 16
-  // inputs the outputs, each 64 in the order above. Each w < 4 has 16 inputs of a block of 64: 16 c + 4 w + i, with c <
-  // 4
-  // and i < 4. A thread's sums are four neighbours of 16, and so they are one word of what the tensor cores read.
+  // inputs the outputs, each 64 in the order above. Each w < 4 has 16 inputs of a block of 64: 16 c + 4 w + i, with
+  // c < 4 and i < 4. A thread's sums are four neighbours of 16, and so they are one word of what the tensor cores read.
   kFusedOutputs,
   kFusedInputs
 };

@@ -9,8 +9,10 @@ namespace eggroll::cuda {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 constexpr bool kHasWgmma = true;
+#define EGG_WGMMA(...) asm volatile("wgmma." __VA_ARGS__)
 #else
 constexpr bool kHasWgmma = false;
+#define EGG_WGMMA(...)
 #endif
 
 // ---- Barriers: a phase ends when `count` threads have arrived and the bytes announced have come ----
@@ -120,52 +122,40 @@ __device__ inline uint64_t descriptor(uint32_t description) {
       op((s)[25]), op((s)[26]), op((s)[27]), op((s)[28]), op((s)[29]), op((s)[30]), op((s)[31])
 #define EGG_WRITTEN(x) "=r"(x)
 #define EGG_CHANGED(x) "+r"(x)
-#define EGG_PRODUCT                                                                                                  \
-  "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17," \
+#define EGG_PRODUCT                                                                                            \
+  "mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17," \
   "%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, %32, %33, "
 
 // d (64 x 64) = or += a (64 x 32) b (32 x 64), a and b by rows and by columns. In thread t of the warpgroup, with
 // g = t % 32 / 4 and c = t % 4, d[4 j + 2 h + e] is column 8 j + 2 c + e of row t / 32 * 16 + g + 8 h.
 __device__ inline void begin_product(int32_t (&d)[32], uint32_t a, uint32_t b) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile(EGG_PRODUCT "0;\n" : EGG_SUMS(EGG_WRITTEN, d) : "l"(descriptor(a)), "l"(descriptor(b)) : "memory");
-#endif
+  EGG_WGMMA(EGG_PRODUCT "0;\n" : EGG_SUMS(EGG_WRITTEN, d) : "l"(descriptor(a)), "l"(descriptor(b)) : "memory");
 }
 __device__ inline void add_product(int32_t (&d)[32], uint32_t a, uint32_t b) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile(EGG_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : "l"(descriptor(a)), "l"(descriptor(b)) : "memory");
-#endif
+  EGG_WGMMA(EGG_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : "l"(descriptor(a)), "l"(descriptor(b)) : "memory");
 }
 
 // The same with a in registers: of row t / 32 * 16 + g + 8 h of thread t, bytes 16 k + 4 c to + 3 in a[2 k + h].
-#define EGG_OWN_PRODUCT                                                                                              \
-  "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17," \
+#define EGG_OWN_PRODUCT                                                                                        \
+  "mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17," \
   "%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, {%32, %33, %34, %35}, %36, "
-#define EGG_OWN_HALF_PRODUCT                                                                                   \
-  "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, " \
+#define EGG_OWN_HALF_PRODUCT                                                                             \
+  "mma_async.sync.aligned.m64n32k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, " \
   "{%16, %17, %18, %19}, %20, "
 #define EGG_OWN(a) "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3])
 __device__ inline void begin_product(int32_t (&d)[32], const uint32_t* a, uint32_t b) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile(EGG_OWN_PRODUCT "0;\n" : EGG_SUMS(EGG_WRITTEN, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
-#endif
+  EGG_WGMMA(EGG_OWN_PRODUCT "0;\n" : EGG_SUMS(EGG_WRITTEN, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
 }
 __device__ inline void add_product(int32_t (&d)[32], const uint32_t* a, uint32_t b) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile(EGG_OWN_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
-#endif
+  EGG_WGMMA(EGG_OWN_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
 }
 
 // The same of the first 32 columns.
 __device__ inline void begin_product(int32_t (&d)[16], const uint32_t* a, uint32_t b) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile(EGG_OWN_HALF_PRODUCT "0;\n" : EGG_HALF_SUMS(EGG_WRITTEN, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
-#endif
+  EGG_WGMMA(EGG_OWN_HALF_PRODUCT "0;\n" : EGG_HALF_SUMS(EGG_WRITTEN, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
 }
 __device__ inline void add_product(int32_t (&d)[16], const uint32_t* a, uint32_t b) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile(EGG_OWN_HALF_PRODUCT "1;\n" : EGG_HALF_SUMS(EGG_CHANGED, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
-#endif
+  EGG_WGMMA(EGG_OWN_HALF_PRODUCT "1;\n" : EGG_HALF_SUMS(EGG_CHANGED, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
 }
 
 // One b of 64 kBlocks columns: d[i] is of columns 64 i to 64 i + 63.
@@ -181,51 +171,39 @@ __device__ inline void add_product(int32_t (&d)[16], const uint32_t* a, uint32_t
 #define EGG_LIST_3                                                                                                   \
   "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%" \
   "119,%120,%121,%122,%123,%124,%125,%126,%127"
-#define EGG_WIDE(n) "wgmma.mma_async.sync.aligned.m64n" n "k32.s32.s8.s8 "
+#define EGG_WIDE(n) "mma_async.sync.aligned.m64n" n "k32.s32.s8.s8 "
 template <uint32_t kBlocks>
 __device__ inline void add_wide_product(int32_t (&d)[kBlocks][32], const uint32_t* a, uint32_t b) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   if constexpr (kBlocks == 1) {
     add_product(d[0], a, b);
   } else if constexpr (kBlocks == 2) {
-    asm volatile(EGG_WIDE("128") "{" EGG_LIST_0 "," EGG_LIST_1 "}, {%64,%65,%66,%67}, %68, 1;\n"
-                 : EGG_SUMS(EGG_CHANGED, d[0]), EGG_SUMS(EGG_CHANGED, d[1])
-                 : EGG_OWN(a), "l"(descriptor(b))
-                 : "memory");
+    EGG_WGMMA(EGG_WIDE("128") "{" EGG_LIST_0 "," EGG_LIST_1 "}, {%64,%65,%66,%67}, %68, 1;\n"
+              : EGG_SUMS(EGG_CHANGED, d[0]), EGG_SUMS(EGG_CHANGED, d[1])
+              : EGG_OWN(a), "l"(descriptor(b))
+              : "memory");
   } else if constexpr (kBlocks == 3) {
-    asm volatile(EGG_WIDE("192") "{" EGG_LIST_0 "," EGG_LIST_1 "," EGG_LIST_2 "}, {%96,%97,%98,%99}, %100, 1;\n"
-                 : EGG_SUMS(EGG_CHANGED, d[0]), EGG_SUMS(EGG_CHANGED, d[1]), EGG_SUMS(EGG_CHANGED, d[2])
-                 : EGG_OWN(a), "l"(descriptor(b))
-                 : "memory");
+    EGG_WGMMA(EGG_WIDE("192") "{" EGG_LIST_0 "," EGG_LIST_1 "," EGG_LIST_2 "}, {%96,%97,%98,%99}, %100, 1;\n"
+              : EGG_SUMS(EGG_CHANGED, d[0]), EGG_SUMS(EGG_CHANGED, d[1]), EGG_SUMS(EGG_CHANGED, d[2])
+              : EGG_OWN(a), "l"(descriptor(b))
+              : "memory");
   } else {
     static_assert(kBlocks == 4);
-    asm volatile(EGG_WIDE("256") "{" EGG_LIST_0 "," EGG_LIST_1 "," EGG_LIST_2 "," EGG_LIST_3
-                                 "}, {%128,%129,%130,%131}, %132, 1;\n"
-                 : EGG_SUMS(EGG_CHANGED, d[0]), EGG_SUMS(EGG_CHANGED, d[1]), EGG_SUMS(EGG_CHANGED, d[2]),
-                   EGG_SUMS(EGG_CHANGED, d[3])
-                 : EGG_OWN(a), "l"(descriptor(b))
-                 : "memory");
+    EGG_WGMMA(EGG_WIDE("256") "{" EGG_LIST_0 "," EGG_LIST_1 "," EGG_LIST_2 "," EGG_LIST_3
+                              "}, {%128,%129,%130,%131}, %132, 1;\n"
+              : EGG_SUMS(EGG_CHANGED, d[0]), EGG_SUMS(EGG_CHANGED, d[1]), EGG_SUMS(EGG_CHANGED, d[2]),
+                EGG_SUMS(EGG_CHANGED, d[3])
+              : EGG_OWN(a), "l"(descriptor(b))
+              : "memory");
   }
-#endif
 }
 
 // Before products: what this thread did to registers and shared memory comes first.
-__device__ inline void order_products() {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-#endif
-}
-__device__ inline void commit_products() {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-#endif
-}
+__device__ inline void order_products() { EGG_WGMMA("fence.sync.aligned;" ::: "memory"); }
+__device__ inline void commit_products() { EGG_WGMMA("commit_group.sync.aligned;" ::: "memory"); }
 // Until at most kLeft commits are under way.
 template <int kLeft>
 __device__ inline void wait_products() {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
-#endif
+  EGG_WGMMA("wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
 }
 // After the last wait: sums may be read from here on.
 __device__ inline void take_sums(int32_t (&d)[32]) { asm volatile("" : EGG_SUMS(EGG_CHANGED, d)::"memory"); }
@@ -244,6 +222,7 @@ __device__ inline void take_sums(int32_t (&d)[16]) { asm volatile("" : EGG_HALF_
 #undef EGG_LIST_2
 #undef EGG_LIST_3
 #undef EGG_WIDE
+#undef EGG_WGMMA
 
 }  // namespace eggroll::cuda
 
