@@ -29,7 +29,7 @@ class Planner {
   void run() {
     plan_sites();
     for (uint32_t i = 0; i < program_.param_count; ++i) add_param(i);
-    lay_out_states();
+    plan_.state_stride = fitted(plan_.state_stride + kLossBytes);
     for (uint32_t t = 0; t < program_.table_count; ++t) {
       tables_.push_back(static_cast<uint32_t>(plan_.tables.size()));
       const egg_table& table = program_.tables[t];
@@ -214,15 +214,6 @@ class Planner {
 
   uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
 
-  void lay_out_states() {
-    size_t stride = 0;
-    for (const LoweredState& state : plan_.states) {
-      plan_.state_places.push_back(fitted(stride));
-      stride += padded(state.size, kBlock);
-    }
-    plan_.state_stride = fitted(stride + kLossBytes);
-  }
-
   // A place without an offset.
   Place shape_of(int32_t value) const {
     const auto size = static_cast<uint32_t>(program_.values[value].size);
@@ -257,16 +248,8 @@ class Planner {
   }
 
   void add(const Step& step) {
+    const egg_op from = plan_.op_of(step, kLoadState);
     DeviceOp op{};
-    op.vectors[0] = op.vectors[1] = -1;
-    if (step.loads >= 0) {
-      op.code = kLoadState;
-      op.out = place(step.loads);
-      op.state = plan_.state_place(step.loads);
-      push(op, step, step.loads);
-      return;
-    }
-    const egg_op& from = program_.ops[step.op];
     op.code = from.code;
     op.attr = from.attr;
     op.head = from.head;
@@ -275,11 +258,9 @@ class Planner {
     for (int k = 0; k < 3; ++k) op.in[k] = place(from.in[k]);
     for (int k = 0; k < 2; ++k) op.vectors[k] = vector_noise(from.param[k]);
     if (from.table >= 0) op.table = tables_[static_cast<size_t>(from.table)];
-    if (from.code == EGG_OP_STORE) op.state = plan_.state_place(from.out);
-    if (from.code == EGG_OP_LOSS && is_state(program_, from.in[0])) {
-      op.of_state = 1;
-      op.state = plan_.state_place(from.in[0]);
-    }
+    const int32_t state = plan_.state_at(step);
+    if (state >= 0) op.state = plan_.state_place(state);
+    op.of_state = from.code == EGG_OP_LOSS && state >= 0 ? 1 : 0;
     if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<uint32_t>(from.param[0]));
     if (from.code == EGG_OP_ATTENTION) add_caches(op, from);
     push(op, step, from.code == EGG_OP_STORE ? -1 : from.out);
@@ -320,7 +301,7 @@ class Planner {
     const std::vector<uint32_t>& at_place = draws_[site.number].ops;
     draws.place_ops = static_cast<uint32_t>(draws.ops.size());
     draws.tokens += std::min(site.site.horizon, site.tokens - 1);
-    draws.record_bytes = site.site.horizon > 0 ? plan_.state_stride : kLossBytes;
+    draws.record_bytes = site.site.horizon > 0 ? static_cast<uint32_t>(plan_.state_stride) : kLossBytes;
     const uint32_t most_members = std::min(kMostDrawMembers, kMostDrawBytes / draws.record_bytes);
     draws.most_places = std::max(1U, most_members / (2 * site.site.draws));
     for (size_t i = 0; i < plan_.ops.size() && draws.tokens > 1; ++i) {
@@ -382,7 +363,7 @@ bool has_site(const egg_program& program, const egg_site& site) {
 }
 
 Plan::Plan(const egg_session_spec& spec, uint32_t the_block_inputs)
-    : LoweredProgram(spec), block_inputs(the_block_inputs) {
+    : DeviceProgram(spec, kBlock), block_inputs(the_block_inputs) {
   if (block_inputs == 0 || block_inputs % kBlock != 0 || block_inputs > kMostBlockInputs) {
     throw Error("sums of " + std::to_string(block_inputs) + " products as float32, expected a multiple of " +
                     std::to_string(kBlock) + " up to " + std::to_string(kMostBlockInputs) +

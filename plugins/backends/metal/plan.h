@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "eggroll/backend.h"
-#include "eggroll/lowered_program.h"
+#include "eggroll/device_program.h"
 #include "eggroll/site_errors.h"
 #include "layout.h"
 
@@ -23,28 +22,6 @@ struct ParamPlace : LoweredParam {
   uint32_t halves;   // before its first, or kNoHalves: see half_place
   uint32_t cells;    // before its votes; masked: none
   uint32_t slots;    // cells before its first slot's
-};
-
-// The jobs of a launch, in the order of their pieces.
-template <class Job>
-struct JobList {
-  void add(Job job, uint32_t its_pieces) {
-    job.first = pieces;
-    pieces += its_pieces;
-    jobs.push_back(job);
-  }
-  // Those of the parameters that an update chooses.
-  JobList chosen(const egg_update& update) const {
-    JobList list;
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      const uint32_t end = i + 1 < jobs.size() ? jobs[i + 1].first : pieces;
-      if (is_chosen(update, jobs[i].param)) list.add(jobs[i], end - jobs[i].first);
-    }
-    return list;
-  }
-
-  std::vector<Job> jobs;
-  uint32_t pieces = 0;
 };
 
 constexpr size_t kHalfBytes = 2;
@@ -108,7 +85,7 @@ struct SitePlan {
   uint32_t kept_bytes = 0;      // of a place
   std::vector<DeviceOp> ops;    // the program's, and those that keep values
   std::vector<DrawPlan> draws;  // by site
-  JobList<SiteVoteJob> votes;
+  PieceList<SiteVoteJob> votes;
   std::vector<SiteVoter> voters;
   std::vector<SiteTable> tables;
   uint32_t stds = 0;  // deviations of columns
@@ -132,7 +109,7 @@ struct SitePlan {
   uint32_t kept_offset(int32_t value, bool always = false) const { return find_kept(value, always)->offset; }
 };
 
-struct Plan : LoweredProgram {
+struct Plan : DeviceProgram {
   // block_inputs: products that linear adds up as float32, a multiple of kBlock. Throws Error where such a sum is not
   // exact, or where a part of the program would pass 4 GiB.
   explicit Plan(const egg_session_spec& spec, uint32_t block_inputs = kBlockInputs);
@@ -140,24 +117,21 @@ struct Plan : LoweredProgram {
   uint32_t block_inputs;
   std::vector<DeviceOp> ops;
   std::vector<NoisePart> parts;
-  std::vector<ParamPlace> places;      // by parameter
-  std::vector<uint32_t> state_places;  // by state: bytes before it in a member's states on the device
-  uint32_t state_place(int32_t value) const { return state_places[state_of(value)]; }
-  std::vector<int32_t> tables;  // entries of all
+  std::vector<ParamPlace> places;  // by parameter
+  std::vector<int32_t> tables;     // entries of all
   // The loss's own, and one whose exponentials are those of draws at the logits.
   size_t loss_tables() const { return sites.shapes.empty() ? 1 : 2; }
-  JobList<VoteJob> votes;
-  JobList<RuleJob> rules;
+  PieceList<VoteJob> votes;
+  PieceList<RuleJob> rules;
   std::vector<MaskedJob> masked;  // tables, which keep no votes
   SitePlan sites;
-  uint32_t noise_bytes = 0;   // of a pair
-  size_t weight_bytes = 0;    // of all parameters
-  size_t halves = 0;          // weights that lie as halves too, with padding
-  size_t cells = 0;           // votes of all parameters but tables of masks and sites, squares of columns
-  size_t masked_rows = 0;     // of all masked tables
-  size_t slot_cells = 0;      // of all parameters and slots
-  uint32_t state_stride = 0;  // of what a member keeps on the device: its states, then kLossBytes
-  size_t workspace = 0;       // bytes of a tile
+  uint32_t noise_bytes = 0;  // of a pair
+  size_t weight_bytes = 0;   // of all parameters
+  size_t halves = 0;         // weights that lie as halves too, with padding
+  size_t cells = 0;          // votes of all parameters but tables of masks and sites, squares of columns
+  size_t masked_rows = 0;    // of all masked tables
+  size_t slot_cells = 0;     // of all parameters and slots
+  size_t workspace = 0;      // bytes of a tile
 };
 
 }  // namespace eggroll::metal

@@ -19,10 +19,6 @@ uint16_t half_bits(int8_t number) {
   return static_cast<uint16_t>((number < 0 ? 0x8000U : 0U) | (exponent + 15) << 10 | fraction);
 }
 
-// The first command buffer of a kind is small: nothing is known of its time.
-constexpr uint64_t kFirstTiles = 8;
-constexpr uint64_t kFirstGroups = 256;
-
 std::vector<int8_t> noise_values(const egg_noise& noise) {
   const NoiseTable values = noise_table(noise.distribution);
   std::vector<int8_t> all(values.begin(), values.end());
@@ -71,56 +67,11 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       spec_(spec),
       plan_(spec, block_inputs),
       memory_(plan_, spec, device_->free_memory(), device_->largest_buffer()),
-      ops_(uploaded(plan_.ops)),
-      parts_(uploaded(plan_.parts)),
-      tables_(uploaded(plan_.tables)),
       loss_tables_(uploaded(loss_tables(plan_))),
       noise_(uploaded(noise_values(spec.noise))),
-      vote_jobs_(uploaded(plan_.votes.jobs)),
-      rule_jobs_(uploaded(plan_.rules.jobs)),
-      masked_jobs_(uploaded(plan_.masked)),
       rule_nodes_(uploaded(rule_nodes(*spec.rule))),
       slot_nodes_(uploaded(slot_nodes(*spec.rule))),
-      weights_(allocate(plan_.weight_bytes)),
-      halves_(allocate(plan_.halves * kHalfBytes)),
-      slots_(allocate(plan_.slot_cells * sizeof(uint32_t))),
-      states_(allocate(size_t{spec.members} * plan_.state_stride)),
-      other_states_(allocate(size_t{spec.members} * plan_.state_stride)),
-      workspace_(allocate(memory_.tiles * plan_.workspace)),
-      fitness_(allocate(spec.population / 2)),
-      votes_(allocate(memory_.vote_shares * plan_.cells * sizeof(int64_t))),
-      scalars_(allocate(spec.rule->scalar_count * sizeof(float))),
-      vote_stds_(allocate((plan_.places.size() + plan_.sites.stds) * sizeof(float))),
-      changed_(allocate(plan_.places.size() * sizeof(uint32_t))),
-      rule_scratch_(allocate(memory_.rule_scratch)),
-      voted_rows_(allocate(plan_.masked_rows * sizeof(VotedRow))),
-      logits_(allocate(0)),
-      site_ops_(uploaded(plan_.sites.ops)),
-      site_states_(allocate(memory_.sites.streams * plan_.state_stride)),
-      other_site_states_(allocate(memory_.sites.streams * plan_.state_stride)),
-      kept_(allocate(memory_.sites.places * plan_.sites.kept_bytes)),
-      errors_(allocate(memory_.sites.errors)),
-      site_vote_jobs_(uploaded(plan_.sites.votes.jobs)),
-      site_tables_(uploaded(site_tables(plan_.sites))),
-      site_reads_(allocate(memory_.sites.reads * sizeof(uint32_t))),
-      site_rows_(allocate(memory_.sites.rows * sizeof(VotedRow))),
-      site_pieces_(allocate(memory_.sites.pieces * sizeof(VotedRow))),
-      piece_votes_(allocate(memory_.sites.piece_votes * sizeof(int32_t))),
-      draw_states_(allocate(memory_.sites.draw_bytes)),
-      other_draw_states_(allocate(memory_.sites.draw_bytes)),
-      evaluate_pace_(kFirstTiles),
-      infer_pace_(kFirstTiles),
-      votes_pace_(kFirstGroups),
-      rule_pace_(kFirstGroups),
-      masked_pace_(kFirstGroups),
-      streams_pace_(kFirstTiles),
-      draws_pace_(kFirstGroups),
-      within_pace_(kFirstTiles),
-      site_errors_pace_(kFirstGroups),
-      site_votes_pace_(kFirstGroups),
-      site_pieces_pace_(kFirstGroups),
-      site_rows_pace_(kFirstGroups),
-      scored_(memory_.sites.places) {
+      site_tables_(uploaded(site_tables(plan_.sites))) {
   for (const DrawPlan& draws : plan_.sites.draws) draw_ops_.push_back(uploaded(draws.ops));
 }
 
@@ -175,27 +126,18 @@ void MetalSession::get_slot(uint32_t index, uint32_t slot, void* data) {
   std::memcpy(data, of<uint32_t>(slots_) + param.slots + slot * param.count(), param.count() * sizeof(uint32_t));
 }
 
-// Calls copy(outside, inside, bytes) for every state of `count` members: they cross the seam without their padding.
-template <class Copy>
-void MetalSession::each_state(size_t count, const Copy& copy) const {
-  for (size_t m = 0; m < count; ++m) {
-    for (size_t s = 0; s < plan_.states.size(); ++s) {
-      const LoweredState& state = plan_.states[s];
-      copy(m * plan_.state_bytes + state.offset, m * plan_.state_stride + plan_.state_places[s], state.size);
-    }
-  }
-}
-
 void MetalSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
   int8_t* mine = of<int8_t>(states_) + size_t{first - spec_.first} * plan_.state_stride;
-  each_state(count,
-             [&](size_t outside, size_t inside, size_t bytes) { std::copy_n(states + outside, bytes, mine + inside); });
+  plan_.each_state(0, count, [&](size_t outside, size_t inside, size_t bytes) {
+    std::copy_n(states + outside, bytes, mine + inside);
+  });
 }
 
 void MetalSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
   const int8_t* mine = of<int8_t>(states_) + size_t{first - spec_.first} * plan_.state_stride;
-  each_state(count,
-             [&](size_t outside, size_t inside, size_t bytes) { std::copy_n(mine + inside, bytes, states + outside); });
+  plan_.each_state(0, count, [&](size_t outside, size_t inside, size_t bytes) {
+    std::copy_n(mine + inside, bytes, states + outside);
+  });
 }
 
 void MetalSession::upload_batch(const egg_batch& batch) {
@@ -223,7 +165,7 @@ ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
   args.op_count = static_cast<uint32_t>(plan_.ops.size());
   args.part_count = static_cast<uint32_t>(plan_.parts.size());
   args.noise_bytes = plan_.noise_bytes;
-  args.state_stride = plan_.state_stride;
+  args.state_stride = static_cast<uint32_t>(plan_.state_stride);
   args.tokens = batch.tokens;
   args.members_per_stream = 1;
   args.nearest = plan_.nearest();
@@ -339,7 +281,7 @@ void MetalSession::infer(const egg_infer& i) {
   reserve(other_infer_states_, streams * plan_.state_stride);
   if (i.logits != nullptr) reserve(logits_, logits);
   int8_t* states = of<int8_t>(infer_states_);
-  each_state(streams, [&](size_t outside, size_t inside, size_t bytes) {
+  plan_.each_state(0, streams, [&](size_t outside, size_t inside, size_t bytes) {
     std::copy_n(i.states + outside, bytes, states + inside);
   });
   ForwardArgs args = forward_args(i.batch);
@@ -348,7 +290,7 @@ void MetalSession::infer(const egg_infer& i) {
   run_forward(args, {ops_, infer_states_, other_infer_states_, logits_, infer_pace_});
   copy_losses(infer_states_, 0, i.batch.streams, i.losses);
   if (i.logits != nullptr) std::copy_n(of<int8_t>(logits_), logits, i.logits);
-  each_state(streams, [&](size_t outside, size_t inside, size_t bytes) {
+  plan_.each_state(0, streams, [&](size_t outside, size_t inside, size_t bytes) {
     std::copy_n(states + inside, bytes, i.states + outside);
   });
 }
@@ -359,114 +301,6 @@ void MetalSession::copy_losses(const Memory& states, uint32_t first, uint32_t co
     end += plan_.state_stride;
     std::memcpy(losses + m, end - kLossBytes, sizeof(int64_t));
   }
-}
-
-void MetalSession::update(const egg_update& u) {
-  std::copy_n(u.fitness, u.pairs, of<int8_t>(fitness_));
-  std::copy_n(u.scalars, spec_.rule->scalar_count, of<float>(scalars_));
-  std::copy_n(u.vote_stds, plan_.places.size(), of<float>(vote_stds_));
-  std::fill_n(of<uint32_t>(changed_), plan_.places.size(), 0U);
-  run_votes(u);
-  run_site_votes(u);
-  run_rule(u);
-  run_masked_votes(u);
-  for (const SiteShape& site : plan_.sites.shapes) run_site_rows(u, site);
-  std::copy_n(of<uint32_t>(changed_), plan_.places.size(), u.changed);
-}
-
-RuleShape MetalSession::rule_shape() const {
-  return {spec_.rule->node_count, spec_.rule->slot_count, spec_.rule->delta, memory_.rule_groups};
-}
-
-void MetalSession::run_votes(const egg_update& u) {
-  const JobList<VoteJob> vote_jobs = plan_.votes.chosen(u);
-  write(vote_jobs_, vote_jobs.jobs);
-  VoteArgs votes{};
-  votes.noise = noise_args(u.step, 0);
-  votes.cells = plan_.cells;
-  votes.job_count = static_cast<uint32_t>(vote_jobs.jobs.size());
-  votes.pieces = vote_jobs.pieces;
-  votes.shares = memory_.vote_shares;
-  run_pieces(uint64_t{votes.pieces} * votes.shares, votes_pace_, true, [&](uint32_t first, uint32_t end) {
-    votes.first_group = first;
-    return run(Kernel::kVotes, end - first, kVoteMemory, votes,
-               {{kBindVoteJobs, vote_jobs_.get()},
-                {kBindFitness, fitness_.get()},
-                {kBindNoise, noise_.get()},
-                {kBindVotes, votes_.get()}});
-  });
-}
-
-void MetalSession::run_rule(const egg_update& u) {
-  const JobList<RuleJob> rule_jobs = plan_.rules.chosen(u);
-  write(rule_jobs_, rule_jobs.jobs);
-  RuleArgs rule{};
-  rule.rule = rule_shape();
-  rule.cells = plan_.cells;
-  rule.shares = memory_.vote_shares;
-  rule.job_count = static_cast<uint32_t>(rule_jobs.jobs.size());
-  run_pieces(rule_jobs.pieces, rule_pace_, false, [&](uint32_t first, uint32_t end) {
-    rule.first_piece = first;
-    rule.end_piece = end;
-    return run(Kernel::kRule, rule.rule.groups, 16, rule,
-               {{kBindRuleNodes, rule_nodes_.get()},
-                {kBindSlotNodes, slot_nodes_.get()},
-                {kBindRuleJobs, rule_jobs_.get()},
-                {kBindScalars, scalars_.get()},
-                {kBindVoteStds, vote_stds_.get()},
-                {kBindVotes, votes_.get()},
-                {kBindWeights, weights_.get()},
-                {kBindHalves, halves_.get()},
-                {kBindSlots, slots_.get()},
-                {kBindRuleScratch, rule_scratch_.get()},
-                {kBindChanged, changed_.get()}});
-  });
-}
-
-void MetalSession::run_masked_votes(const egg_update& u) {
-  std::vector<VotedRow> rows;
-  std::vector<PairRange> voters;
-  for (uint32_t job = 0; job < plan_.masked.size(); ++job) {
-    const uint32_t param = plan_.masked[job].param;
-    if (!is_chosen(u, param)) continue;
-    find_voters_.find(spec_, param, u);
-    for (size_t i = 0; i < find_voters_.size(); ++i) {
-      const RowVoters::Row& from = find_voters_.rows()[i];
-      VotedRow row{voters.size(), 0, job, from.row, 0};
-      std::memcpy(&row.vote_std, &from.vote_std, sizeof(float));
-      for (size_t v = from.first_voters; v < find_voters_.rows()[i + 1].first_voters; ++v) {
-        const RowVoters::Pairs& pairs = find_voters_.voters()[v];
-        voters.push_back({pairs.begin, pairs.end});
-        row.pairs += pairs.end - pairs.begin;
-      }
-      rows.push_back(row);
-    }
-  }
-  if (rows.empty()) return;
-  write(voted_rows_, rows);
-  reserve(row_voters_, voters.size() * sizeof(PairRange));
-  write(row_voters_, voters);
-  MaskedArgs args{};
-  args.noise = noise_args(u.step, 0);
-  args.rule = rule_shape();
-  args.ranks = static_cast<uint32_t>(plan_.noise.rank);
-  run_pieces(rows.size(), masked_pace_, false, [&](uint32_t first, uint32_t end) {
-    args.first_row = first;
-    args.end_row = end;
-    return run(Kernel::kMasked, args.rule.groups, kMaskedMemory, args,
-               {{kBindRuleNodes, rule_nodes_.get()},
-                {kBindSlotNodes, slot_nodes_.get()},
-                {kBindMaskedJobs, masked_jobs_.get()},
-                {kBindScalars, scalars_.get()},
-                {kBindVotedRows, voted_rows_.get()},
-                {kBindRowVoters, row_voters_.get()},
-                {kBindFitness, fitness_.get()},
-                {kBindNoise, noise_.get()},
-                {kBindWeights, weights_.get()},
-                {kBindSlots, slots_.get()},
-                {kBindRuleScratch, rule_scratch_.get()},
-                {kBindChanged, changed_.get()}});
-  });
 }
 
 }  // namespace eggroll::metal

@@ -18,6 +18,10 @@
 
 namespace eggroll::metal {
 
+// The first command buffer of a kind is small: nothing is known of its time.
+constexpr uint64_t kFirstTiles = 8;
+constexpr uint64_t kFirstGroups = 256;
+
 class MetalSession : public Session {
  public:
   // block_inputs: see Plan.
@@ -85,38 +89,43 @@ class MetalSession : public Session {
   void find_site_stds(const egg_update& update);
   void run_rule(const egg_update& update);
   void run_masked_votes(const egg_update& update);
+  // Rows in site_rows_, of which those from first_cut on are cut, and pieces in site_pieces_.
+  struct SiteRows {
+    uint32_t rows;
+    uint32_t first_cut;
+    uint32_t pieces;
+  };
+  SiteRows list_site_rows(const egg_update& update, const SiteShape& site);
   void run_site_rows(const egg_update& update, const SiteShape& site);
   void list_reads(const SiteTable& table, const SiteShape& site, const egg_batch& batch);
-  template <class Copy>
-  void each_state(size_t count, const Copy& copy) const;
 
   std::shared_ptr<Device> device_;
   const egg_session_spec& spec_;
   Plan plan_;
   MemoryPlan memory_;
-  Memory ops_;
-  Memory parts_;
-  Memory tables_;
+  Memory ops_ = uploaded(plan_.ops);
+  Memory parts_ = uploaded(plan_.parts);
+  Memory tables_ = uploaded(plan_.tables);
   Memory loss_tables_;
   Memory noise_;
-  Memory vote_jobs_;
-  Memory rule_jobs_;
-  Memory masked_jobs_;
+  Memory vote_jobs_ = uploaded(plan_.votes.jobs);
+  Memory rule_jobs_ = uploaded(plan_.rules.jobs);
+  Memory masked_jobs_ = uploaded(plan_.masked);
   Memory rule_nodes_;
   Memory slot_nodes_;
-  Memory weights_;
-  Memory halves_;
-  Memory slots_;
-  Memory states_;        // with their losses: see ForwardArgs
-  Memory other_states_;  // of every other slice
-  Memory workspace_;
-  Memory fitness_;
-  Memory votes_;
-  Memory scalars_;
-  Memory vote_stds_;
-  Memory changed_;
-  Memory rule_scratch_;
-  Memory voted_rows_;
+  Memory weights_ = allocate(plan_.weight_bytes);
+  Memory halves_ = allocate(plan_.halves * kHalfBytes);
+  Memory slots_ = allocate(plan_.slot_cells * sizeof(uint32_t));
+  Memory states_ = allocate(size_t{spec_.members} * plan_.state_stride);        // with their losses: see ForwardArgs
+  Memory other_states_ = allocate(size_t{spec_.members} * plan_.state_stride);  // of every other slice
+  Memory workspace_ = allocate(memory_.tiles * plan_.workspace);
+  Memory fitness_ = allocate(spec_.population / 2);
+  Memory votes_ = allocate(memory_.vote_shares * plan_.cells * sizeof(int64_t));
+  Memory scalars_ = allocate(spec_.rule->scalar_count * sizeof(float));
+  Memory vote_stds_ = allocate((plan_.places.size() + plan_.sites.stds) * sizeof(float));
+  Memory changed_ = allocate(plan_.places.size() * sizeof(uint32_t));
+  Memory rule_scratch_ = allocate(memory_.rule_scratch);
+  Memory voted_rows_ = allocate(plan_.masked_rows * sizeof(VotedRow));
   Memory row_voters_;
   Memory inputs_;
   Memory targets_;
@@ -124,35 +133,35 @@ class MetalSession : public Session {
   Memory index_rows_;
   Memory infer_states_;
   Memory other_infer_states_;
-  Memory logits_;
-  Memory site_ops_;
-  Memory site_states_;  // of streams, as states_
-  Memory other_site_states_;
-  Memory kept_;
-  Memory errors_;
-  Memory site_vote_jobs_;
+  Memory logits_ = allocate(0);
+  Memory site_ops_ = uploaded(plan_.sites.ops);
+  Memory site_states_ = allocate(memory_.sites.streams * plan_.state_stride);  // of streams, as states_
+  Memory other_site_states_ = allocate(memory_.sites.streams * plan_.state_stride);
+  Memory kept_ = allocate(memory_.sites.places * plan_.sites.kept_bytes);
+  Memory errors_ = allocate(memory_.sites.errors);
+  Memory site_vote_jobs_ = uploaded(plan_.sites.votes.jobs);
   Memory site_tables_;
-  Memory site_reads_;
-  Memory site_rows_;
-  Memory site_pieces_;
-  Memory piece_votes_;
-  std::vector<Memory> draw_ops_;  // by site
-  Memory draw_states_;            // as states_; records of DrawPlan::record_bytes
-  Memory other_draw_states_;
-  Pace evaluate_pace_;  // in tokens of tiles
-  Pace infer_pace_;
-  Pace votes_pace_;                           // in threadgroups
-  Pace rule_pace_;                            // in pieces
-  Pace masked_pace_;                          // in rows
-  Pace streams_pace_;                         // as evaluate_pace_
-  Pace draws_pace_;                           // in threadgroups
-  Pace within_pace_;                          // as evaluate_pace_
-  Pace site_errors_pace_;                     // in threadgroups
-  Pace site_votes_pace_;                      // likewise
-  Pace site_pieces_pace_;                     // in pieces
-  Pace site_rows_pace_;                       // in rows
-  RowVoters find_voters_;                     // keeps its memory from step to step
-  std::vector<uint8_t> scored_;               // by place of streams of sites
+  Memory site_reads_ = allocate(memory_.sites.reads * sizeof(uint32_t));
+  Memory site_rows_ = allocate(memory_.sites.rows * sizeof(VotedRow));
+  Memory site_pieces_ = allocate(memory_.sites.pieces * sizeof(VotedRow));
+  Memory piece_votes_ = allocate(memory_.sites.piece_votes * sizeof(int32_t));
+  std::vector<Memory> draw_ops_;                             // by site
+  Memory draw_states_ = allocate(memory_.sites.draw_bytes);  // as states_; records of DrawPlan::record_bytes
+  Memory other_draw_states_ = allocate(memory_.sites.draw_bytes);
+  Pace evaluate_pace_{kFirstTiles};  // in tokens of tiles
+  Pace infer_pace_{kFirstTiles};
+  Pace votes_pace_{kFirstGroups};                                             // in threadgroups
+  Pace rule_pace_{kFirstGroups};                                              // in pieces
+  Pace masked_pace_{kFirstGroups};                                            // in rows
+  Pace streams_pace_{kFirstTiles};                                            // as evaluate_pace_
+  Pace draws_pace_{kFirstGroups};                                             // in threadgroups
+  Pace within_pace_{kFirstTiles};                                             // as evaluate_pace_
+  Pace site_errors_pace_{kFirstGroups};                                       // in threadgroups
+  Pace site_votes_pace_{kFirstGroups};                                        // likewise
+  Pace site_pieces_pace_{kFirstGroups};                                       // in pieces
+  Pace site_rows_pace_{kFirstGroups};                                         // in rows
+  RowVoters find_voters_;                                                     // keeps its memory from step to step
+  std::vector<uint8_t> scored_ = std::vector<uint8_t>(memory_.sites.places);  // by place of streams of sites
   std::vector<std::vector<int64_t>> others_;  // by site: votes of other sessions' streams, as in egg_site_part
   std::vector<SiteRead> reads_;
   std::vector<SiteRead> sorted_reads_;

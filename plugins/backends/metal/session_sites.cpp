@@ -145,7 +145,7 @@ void MetalSession::run_site_votes(const egg_update& u) {
 
 // Makes the votes of the session's own streams.
 void MetalSession::make_site_votes(const egg_update& u) {
-  const JobList<SiteVoteJob> jobs = plan_.sites.votes.chosen(u);
+  const PieceList<SiteVoteJob> jobs = plan_.sites.votes.chosen(u);
   write(site_vote_jobs_, jobs.jobs);
   SiteVoteArgs args{};
   args.cells = plan_.cells;
@@ -243,21 +243,17 @@ void MetalSession::find_site_stds(const egg_update& u) {
   }
 }
 
-// The site's tables: the rows that places read, those of many reads behind the others, in pieces.
-void MetalSession::run_site_rows(const egg_update& u, const SiteShape& site) {
-  const SitePlan& sites = plan_.sites;
+// Lists the rows of the site's tables that places read, those of many reads behind the others, in pieces.
+MetalSession::SiteRows MetalSession::list_site_rows(const egg_update& u, const SiteShape& site) {
   auto* const reads = of<uint32_t>(site_reads_);
   auto* const pieces = of<VotedRow>(site_pieces_);
   const double moment = error_moment(u.sites[site.number], static_cast<int32_t>(site.size));
-  const uint64_t first_error = sites.first_error(site, site.first_stream);
-  const uint32_t stride = padded(site.size, kBlock);
-  const uint32_t error_bytes = SitePlan::error_bytes(site);
   std::vector<VotedRow> rows;
   std::vector<VotedRow> cut;
   uint32_t read_count = 0;
   uint32_t piece_count = 0;
-  for (uint32_t t = 0; t < sites.tables.size(); ++t) {
-    const SiteTable& table = sites.tables[t];
+  for (uint32_t t = 0; t < plan_.sites.tables.size(); ++t) {
+    const SiteTable& table = plan_.sites.tables[t];
     if (table.site != site.number || !is_chosen(u, table.job.param)) continue;
     list_reads(table, site, u.batch);
     for (size_t begin = 0, end = 0; begin < reads_.size(); begin = end) {
@@ -283,7 +279,15 @@ void MetalSession::run_site_rows(const egg_update& u, const SiteShape& site) {
   const auto first_cut = static_cast<uint32_t>(rows.size());
   rows.insert(rows.end(), cut.begin(), cut.end());
   write(site_rows_, rows);
-  run_pieces(piece_count, site_pieces_pace_, true, [&](uint32_t first, uint32_t end) {
+  return {static_cast<uint32_t>(rows.size()), first_cut, piece_count};
+}
+
+void MetalSession::run_site_rows(const egg_update& u, const SiteShape& site) {
+  const SiteRows list = list_site_rows(u, site);
+  const uint64_t first_error = plan_.sites.first_error(site, site.first_stream);
+  const uint32_t stride = padded(site.size, kBlock);
+  const uint32_t error_bytes = SitePlan::error_bytes(site);
+  run_pieces(list.pieces, site_pieces_pace_, true, [&](uint32_t first, uint32_t end) {
     const SitePieceArgs args{first_error, first, end, stride, error_bytes};
     return run(Kernel::kSitePieces, divide_up(end - first, kSimdgroups), 16, args,
                {{kBindVotedRows, site_pieces_.get()},
@@ -291,8 +295,8 @@ void MetalSession::run_site_rows(const egg_update& u, const SiteShape& site) {
                 {kBindErrors, errors_.get()},
                 {kBindVotes, piece_votes_.get()}});
   });
-  run_pieces(rows.size(), site_rows_pace_, false, [&](uint32_t first, uint32_t end) {
-    const SiteRowArgs args{rule_shape(), first_error, first, end, first_cut, stride, error_bytes};
+  run_pieces(list.rows, site_rows_pace_, false, [&](uint32_t first, uint32_t end) {
+    const SiteRowArgs args{rule_shape(), first_error, first, end, list.first_cut, stride, error_bytes};
     return run(Kernel::kSiteRows, args.rule.groups, 16, args,
                {{kBindRuleNodes, rule_nodes_.get()},
                 {kBindSlotNodes, slot_nodes_.get()},
