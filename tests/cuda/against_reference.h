@@ -12,7 +12,6 @@
 #include "eggroll/noise.h"
 #include "gpu_test.h"
 #include "learner.h"
-#include "program/initial_weights.h"
 
 namespace eggroll::cuda {
 
@@ -69,11 +68,7 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   const egg_program& program = *spec.program;
   const uint32_t population = spec.population;
   Seen seen;
-  for (uint32_t i = 0; i < program.param_count; ++i) {
-    const std::vector<int8_t> weights = initial_weights(program.params[i], i, 7);
-    session.set_weights(i, weights.data());
-    seen.weights.push_back(weights);
-  }
+  set_initial_weights(session, program, 7);
   uint64_t step = 3;
   std::vector<egg_site_sums> sites(spec.site_count);
   std::vector<Tokens> reads;
@@ -112,8 +107,8 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
     infer(98, 5, 2);  // while the next evaluation's batch is there
     ++step;
   }
+  seen.weights = weights_of(session, program);
   for (uint32_t i = 0; i < program.param_count; ++i) {
-    session.get_weights(i, seen.weights[i].data());
     for (uint32_t slot = 0; slot < spec.rule->slot_count && program.params[i].perturbed != 0; ++slot) {
       std::vector<uint32_t>& cells = seen.slots.emplace_back(seen.weights[i].size());
       session.get_slot(i, slot, cells.data());
@@ -124,6 +119,16 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   seen.states.insert(seen.states.end(), states.begin(), states.end());
   infer(99, 150, last);  // streams that cut tiles where there are two blocks
   return seen;
+}
+
+inline void expect_same(const Seen& seen, const Seen& expected, const egg_program& program) {
+  EXPECT_EQ(seen.numbers, expected.numbers);
+  EXPECT_EQ(seen.states, expected.states);
+  EXPECT_EQ(seen.logits, expected.logits);
+  EXPECT_EQ(seen.slots, expected.slots);
+  for (size_t i = 0; i < seen.weights.size(); ++i) {
+    EXPECT_EQ(seen.weights[i], expected.weights[i]) << program.params[i].name;
+  }
 }
 
 // Compares a program on one GPU, whole, shared as by three, in two blocks, without noise ahead, and, with many members,
@@ -140,14 +145,7 @@ inline void expect_equal(const Learner& learner, std::span<const uint32_t> windo
   constexpr uint32_t kManyMembers = 4096;  // whose noise takes more memory than votes on rows do
   if (spec.population >= kManyMembers) sessions.push_back(open_session_in_pieces(spec));
   for (const auto& session : sessions) {
-    const Seen seen = run(*session, learner, spec, windows, last);
-    EXPECT_EQ(seen.numbers, expected.numbers);
-    EXPECT_EQ(seen.states, expected.states);
-    EXPECT_EQ(seen.logits, expected.logits);
-    EXPECT_EQ(seen.slots, expected.slots);
-    for (size_t i = 0; i < seen.weights.size(); ++i) {
-      EXPECT_EQ(seen.weights[i], expected.weights[i]) << spec.program->params[i].name;
-    }
+    expect_same(run(*session, learner, spec, windows, last), expected, *spec.program);
   }
 }
 

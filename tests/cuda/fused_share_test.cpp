@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu_test.h"
-#include "program/initial_weights.h"
-#include "session.h"
-#include "support/host.h"
+#include "learner.h"
 
 namespace eggroll::cuda {
 namespace {
@@ -16,20 +14,17 @@ constexpr uint32_t kGroup = 64;
 
 class FusedShareTest : public GpuTest {
  protected:
-  static Learner learner_of(uint32_t population) {
-    return Learner(test::repository_config({"model=gru", "model.width=256", "model.layers=6", "backend=reference",
-                                            "train.population=" + std::to_string(population)}),
-                   test::built_plugins());
+  static Learner learner_of_population(uint32_t population) {
+    return learner_of(
+        {"model=gru", "model.width=256", "model.layers=6", "train.population=" + std::to_string(population)});
   }
-  static std::unique_ptr<CudaSession> open(const egg_session_spec& spec) {
-    auto session = std::make_unique<CudaSession>(spec, std::vector<int>{0}, 0);
-    for (uint32_t i = 0; i < spec.program->param_count; ++i) {
-      session->set_weights(i, initial_weights(spec.program->params[i], i, 1).data());
-    }
+  static std::unique_ptr<Session> open(const egg_session_spec& spec) {
+    auto session = open_session(spec, {0});
+    set_initial_weights(*session, *spec.program);
     return session;
   }
   // The losses of the first members, whose states begin at zero.
-  static std::vector<int64_t> losses_of(CudaSession& session, const egg_session_spec& spec, uint64_t step,
+  static std::vector<int64_t> losses_of(Session& session, const egg_session_spec& spec, uint64_t step,
                                         uint32_t population) {
     constexpr uint32_t kTokens = 100;
     const uint32_t streams = population / kGroup;
@@ -54,8 +49,8 @@ class FusedShareTest : public GpuTest {
 
 // The test repeats the step many times, because a race between warps shows only at some timings.
 TEST_F(FusedShareTest, FewMembersLoseWhatTheyLoseAmongMany) {
-  const Learner few_learner = learner_of(kFew);
-  const Learner many_learner = learner_of(kMany);
+  const Learner few_learner = learner_of_population(kFew);
+  const Learner many_learner = learner_of_population(kMany);
   const egg_session_spec few_spec = few_learner.session_spec();
   const egg_session_spec many_spec = many_learner.session_spec();
   const auto few = open(few_spec);

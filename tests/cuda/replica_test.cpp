@@ -9,41 +9,34 @@
 #include <vector>
 
 #include "against_reference.h"
-#include "program/initial_weights.h"
 #include "session.h"
-#include "support/host.h"
 
 namespace eggroll::cuda {
 namespace {
 
 class ReplicaTest : public GpuTest {
  protected:
-  ReplicaTest()
-      : learner_(test::repository_config({"model=gru", "model.width=48", "model.layers=2", "optimizer=es_adamw",
-                                          "train.population=65536", "train.members_per_stream=2", "backend=reference"}),
-                 test::built_plugins()),
-        spec_(learner_.session_spec()) {}
-
   // Opens a replica on the first GPU, with the initial weights.
   std::unique_ptr<Replica> open() const {
     auto replica = std::make_unique<Replica>(std::move(plan_replicas(spec_, {0}).front()), spec_);
     for (uint32_t i = 0; i < spec_.program->param_count; ++i) {
-      replica->set_weights(i, initial_weights(spec_.program->params[i], i, 1).data());
+      replica->weights.set(i, initial_weights(spec_.program->params[i], i, 1).data());
     }
     return replica;
   }
-  std::vector<std::unique_ptr<Replica>> open_two() const {
-    std::vector<std::unique_ptr<Replica>> two;
+  Replicas open_two() const {
+    Replicas two;
     two.push_back(open());
     two.push_back(open());
     return two;
   }
 
-  Learner learner_;
-  egg_session_spec spec_;
+  Learner learner_ = learner_of({"model=gru", "model.width=48", "model.layers=2", "optimizer=es_adamw",
+                                 "train.population=65536", "train.members_per_stream=2"});
+  egg_session_spec spec_ = learner_.session_spec();
 };
 
-std::string refusal_of(const std::vector<std::unique_ptr<Replica>>& replicas) {
+std::string refusal_of(const Replicas& replicas) {
   try {
     require_alike(replicas, 300);
   } catch (const Error& error) {
@@ -61,18 +54,18 @@ const char* const kRefusal =
 TEST_F(ReplicaTest, AlikeOnesAgree) {
   const auto two = open_two();
   EXPECT_EQ(refusal_of(two), "");
-  EXPECT_EQ(two[0]->checksum(), two[0]->checksum());
+  EXPECT_EQ(two[0]->weights.checksum(), two[0]->weights.checksum());
 }
 
 TEST_F(ReplicaTest, OneWeightMakesADifference) {
   const auto two = open_two();
   for (uint32_t i = 0; i < spec_.program->param_count; ++i) {
     std::vector<int8_t> weights(weight_count(spec_.program->params[i]));
-    two[1]->get_weights(i, weights.data());
+    two[1]->weights.get(i, weights.data());
     weights.back() = static_cast<int8_t>(weights.back() ^ 1);
-    two[1]->set_weights(i, weights.data());
+    two[1]->weights.set(i, weights.data());
     EXPECT_EQ(refusal_of(two), kRefusal) << spec_.program->params[i].name;
-    two[0]->set_weights(i, weights.data());
+    two[0]->weights.set(i, weights.data());
     EXPECT_EQ(refusal_of(two), "") << spec_.program->params[i].name;
   }
 }
@@ -82,21 +75,21 @@ TEST_F(ReplicaTest, NoiseAheadIsReadWithItsStepsDrawsAndNewVectors) {
   const uint32_t all = spec_.population;
   const Tokens read(*spec_.program, 1, all / kStreamMembers, 3);
   const auto losses_of = [&](Replica& replica, uint64_t step, uint32_t first, uint32_t count) {
-    replica.set_states(0, all, std::vector<int8_t>(all * size_t{learner_.program->state_bytes()}).data());
+    replica.forward.set_states(0, all, std::vector<int8_t>(all * size_t{learner_.program->state_bytes()}).data());
     Tokens part = read;  // the streams of these members are the first of the batch
     part.streams = count / kStreamMembers;
     std::vector<int64_t> losses(count);
     const egg_evaluate call{sizeof(egg_evaluate), kStreamMembers, step,   first, count,
                             part.view(),          losses.data(),  nullptr};
-    replica.evaluate_async(call);
-    replica.finish_evaluate(call);
+    replica.forward.evaluate_async(call);
+    replica.forward.finish_evaluate(call);
     return losses;
   };
   const auto change_vectors = [&](Replica& replica) {
     for (uint32_t i = 0; i < spec_.program->param_count; ++i) {
       if (spec_.program->params[i].kind != EGG_PARAM_VECTOR) continue;
       const std::vector<int8_t> weights(weight_count(spec_.program->params[i]), 9);
-      replica.set_weights(i, weights.data());
+      replica.weights.set(i, weights.data());
     }
   };
   const auto expected = [&](uint64_t step, uint32_t first, uint32_t count) {
@@ -117,11 +110,11 @@ TEST_F(ReplicaTest, NoiseAheadIsReadWithItsStepsDrawsAndNewVectors) {
 TEST_F(ReplicaTest, WeightsThatChangePlacesMakeADifference) {
   const auto two = open_two();
   std::vector<int8_t> weights(weight_count(spec_.program->params[0]));
-  two[1]->get_weights(0, weights.data());
+  two[1]->weights.get(0, weights.data());
   const auto other = std::find_if(weights.begin(), weights.end(), [&](int8_t w) { return w != weights.front(); });
   ASSERT_NE(other, weights.end());
   std::swap(*other, weights.front());
-  two[1]->set_weights(0, weights.data());
+  two[1]->weights.set(0, weights.data());
   EXPECT_EQ(refusal_of(two), kRefusal);
 }
 
@@ -130,9 +123,9 @@ TEST_F(ReplicaTest, OneCellOfASlotMakesADifference) {
   for (uint32_t s = 0; s < spec_.rule->slot_count; ++s) {
     std::vector<uint32_t> cells(weight_count(spec_.program->params[0]));
     cells[5] = 1U << 31;
-    two[1]->set_slot(0, s, cells.data());
+    two[1]->weights.set_slot(0, s, cells.data());
     EXPECT_EQ(refusal_of(two), kRefusal) << spec_.rule->slots[s].name;
-    two[0]->set_slot(0, s, cells.data());
+    two[0]->weights.set_slot(0, s, cells.data());
     EXPECT_EQ(refusal_of(two), "");
   }
 }
@@ -143,10 +136,8 @@ TEST_F(GpuTest, LossesOfAMillionMembersAreThoseOfFewer) {
   constexpr uint32_t kEach = 64;
   constexpr uint32_t kTokens = 3;
   constexpr uint32_t kMembers = kLaunch + 3 * kEach;
-  const Learner learner(
-      test::repository_config({"model=gru", "model.width=32", "model.layers=1", "backend=reference",
-                               "train.population=" + std::to_string(kMembers), "train.members_per_stream=64"}),
-      test::built_plugins());
+  const Learner learner = learner_of({"model=gru", "model.width=32", "model.layers=1",
+                                      "train.population=" + std::to_string(kMembers), "train.members_per_stream=64"});
   const egg_session_spec spec = learner.session_spec();
   constexpr size_t kRead = size_t{kMembers} / kEach * kTokens;
   std::vector<uint32_t> inputs(kRead);
@@ -159,9 +150,7 @@ TEST_F(GpuTest, LossesOfAMillionMembersAreThoseOfFewer) {
   // The losses of a session that evaluates members up to each of these ends in turn.
   const auto losses_of = [&](const std::vector<uint32_t>& ends) {
     const auto session = open_session(spec, {0});
-    for (uint32_t i = 0; i < spec.program->param_count; ++i) {
-      session->set_weights(i, initial_weights(spec.program->params[i], i, 1).data());
-    }
+    set_initial_weights(*session, *spec.program);
     std::vector<int64_t> losses(kMembers, -1);
     uint32_t first = 0;
     for (const uint32_t end : ends) {
@@ -184,10 +173,8 @@ TEST_F(GpuTest, LargeBatchesThatComeAheadAreReadAsOthersAre) {
   constexpr uint32_t kTokens = 32;
   constexpr uint32_t kMembers = 1U << 16;
   constexpr uint32_t kStreams = kMembers / kEach;
-  const Learner learner(
-      test::repository_config({"model=gru", "model.width=32", "model.layers=1", "backend=reference",
-                               "train.population=" + std::to_string(kMembers), "train.members_per_stream=2"}),
-      test::built_plugins());
+  const Learner learner = learner_of({"model=gru", "model.width=32", "model.layers=1",
+                                      "train.population=" + std::to_string(kMembers), "train.members_per_stream=2"});
   const egg_session_spec spec = learner.session_spec();
   constexpr size_t kRead = size_t{kStreams} * kTokens;
   static_assert(9 * kRead > size_t{8} << 20);
@@ -199,9 +186,7 @@ TEST_F(GpuTest, LargeBatchesThatComeAheadAreReadAsOthersAre) {
   }
   const auto losses_of = [&](bool tells) {
     const auto session = open_session(spec, {0});
-    for (uint32_t i = 0; i < spec.program->param_count; ++i) {
-      session->set_weights(i, initial_weights(spec.program->params[i], i, 1).data());
-    }
+    set_initial_weights(*session, *spec.program);
     std::vector<std::vector<int64_t>> losses(3, std::vector<int64_t>(kMembers, -1));
     const auto call = [&](size_t step, const egg_evaluate* next) {
       const egg_batch batch{kStreams, kTokens, tokens[step].data(), tokens[step + 1].data(), resets.data(), nullptr};
@@ -239,20 +224,16 @@ void expect_updates_of_one(const Learner& learner) {
   const auto streams = static_cast<uint32_t>(inputs.size());
   const egg_batch batch{streams, 1, inputs.data(), nullptr, nullptr, nullptr};
   const auto weights_after = [&](const std::vector<int>& devices) {
-    CudaSession session(spec, devices, 1);
-    std::vector<std::vector<int8_t>> weights;
-    for (uint32_t i = 0; i < spec.program->param_count; ++i) {
-      weights.push_back(initial_weights(spec.program->params[i], i, 1));
-      session.set_weights(i, weights.back().data());
-    }
-    const auto before = weights;
+    const auto session = open_session(spec, devices);
+    set_initial_weights(*session, *spec.program);
+    const auto before = weights_of(*session, *spec.program);
     std::vector<int64_t> changed(stds.size());
     for (uint64_t step = 0; step < 3; ++step) {
-      session.update({sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(), scalars.data(),
-                      stds.data(), changed.data(), nullptr, batch, 2, 0});
+      session->update({sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(), scalars.data(),
+                       stds.data(), changed.data(), nullptr, batch, 2, 0});
     }
     EXPECT_GT(*std::max_element(changed.begin(), changed.end()), 0);
-    for (uint32_t i = 0; i < weights.size(); ++i) session.get_weights(i, weights[i].data());
+    const auto weights = weights_of(*session, *spec.program);
     EXPECT_NE(weights, before);
     return weights;
   };

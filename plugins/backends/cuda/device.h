@@ -24,6 +24,37 @@ inline void check(cudaError_t status, const char* what) {
 // After a launch; later calls report what happens while it runs.
 inline void check_launch(const char* what) { check(cudaGetLastError(), what); }
 
+// A stream or an event, which ends with its owner.
+template <class T, cudaError_t (*kEnd)(T)>
+class Owned {
+ public:
+  explicit Owned(T own) : own_(own) {}
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() { kEnd(own_); }
+  operator T() const { return own_; }
+
+ private:
+  T own_;
+};
+struct Stream : Owned<cudaStream_t, &cudaStreamDestroy> {
+  // The lower the number, the sooner it runs, as far as the device has such priorities.
+  explicit Stream(int priority) : Owned(made(priority)) {}
+  static cudaStream_t made(int priority) {
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority), "make a stream");
+    return stream;
+  }
+};
+struct Event : Owned<cudaEvent_t, &cudaEventDestroy> {
+  Event() : Owned(made()) {}
+  static cudaEvent_t made() {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "make an event");
+    return event;
+  }
+};
+
 // `count` elements of device memory of the current device, from the driver's pool, which keeps what is freed: sessions
 // come and go by the thousand in tests. The owner frees nothing that a stream still uses.
 template <class T>

@@ -23,7 +23,8 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   uint32_t logit_blocks;  // that are kept on the chip; 0: none, they are made twice
   uint32_t nothing;       // 0, as no compiler knows
   uint32_t seat_tokens;   // where rows are members: the most that a seat does
-  uint32_t* handed_over;  // by seat and warp: 1 from the end of its first part until the next seat goes on with that tile
+  uint32_t*
+      handed_over;  // by seat and warp: 1 from the end of its first part until the next seat goes on with that tile
   // Where rows are tokens: what all luts, ropes and attentions have alike.
   const int8_t* look_up;   // 256, see lut
   const int32_t* angles;   // (context, head)

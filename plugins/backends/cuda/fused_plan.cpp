@@ -14,7 +14,8 @@ bool choose_rings(FusedPlan& fused, uint32_t fewest_noise_stages, uint32_t most_
   };
   shape.stages = 3;
   shape.noise_stages = fewest_noise_stages;
-  if (shape.tiles * shape.warpgroups > most_workers(fused.blocks, shape.warpgroups, shape.ranks > 1, has_tokens(shape.rows))) {
+  if (shape.tiles * shape.warpgroups >
+      most_workers(fused.blocks, shape.warpgroups, shape.ranks > 1, has_tokens(shape.rows))) {
     return false;
   }
   if (!fits(shape.stages, shape.noise_stages)) return false;

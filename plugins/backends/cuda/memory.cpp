@@ -30,56 +30,58 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       tile_workspace_(plan.workspace_bytes),
       state_stride_(plan.state_stride),
       sites_(plan.sites) {
-  const egg_program& program = *plan.program;
-  const egg_rule& rule = *spec.rule;
+  for (uint32_t i = 0; i < plan.program->param_count; ++i) add_param(i, plan, *spec.rule, behind, later);
+  for (uint32_t t = 0; t < plan.program->table_count; ++t) {
+    const size_t entries = plan.program->tables[t].count;
+    listed_ += taken(entries * sizeof(int32_t)) + taken(entries);
+  }
+  place_votes();
+  set_areas(plan, *spec.rule);
+  set_areas_of_passes(plan, behind, later);
+}
+
+void MemoryPlan::add_param(uint32_t i, const Plan& plan, const egg_rule& rule, const std::vector<BehindPlan>& behind,
+                           const std::optional<Plan>& later) {
+  ParamMemory& param = params.emplace_back(ParamMemory{{plan.params[i]}, 0, 0, 0, 0, 0, 0, 0, 0});
+  if (param.vector) std::swap(param.rows, param.cols);
+  param.stride = padded(param.cols, kBlock);
+  const size_t whole_blocks = size_t{padded(param.rows, kBlock)} * param.stride;
+  if (plan.fused && plan.fused->cuts[i] != StagesOf::kNothing) param.stage_bytes = whole_blocks;
+  if (later && later->fused->cuts[i] != StagesOf::kNothing) param.later_bytes = whole_blocks;
+  const auto add_forms_of = [&](const Plan& pass) {
+    for (size_t k = 0; k < pass.ops.size() && !pass.fused; ++k) {
+      if (pass.ops[k].code != EGG_OP_LINEAR || pass.op_param[k] != static_cast<int32_t>(i)) continue;
+      (pass.ops[k].streamed != 0 ? param.stage_bytes : param.fragment_bytes) =
+          size_t{padded(param.rows, 2 * kBlock)} * padded(param.cols, kParts * kBlock);
+    }
+  };
+  add_forms_of(plan);
+  for (const BehindPlan& each : behind) each.each_plan([&](const Plan& pass, uint32_t) { add_forms_of(pass); });
+  if (param.perturbed) param.slot_cells = param.count() * rule.slot_count;
+  listed_ += taken(size_t{param.rows} * param.stride) + taken(param.fragment_bytes) + taken(param.stage_bytes) +
+             taken(param.later_bytes) + taken(param.slot_cells * sizeof(uint32_t));
+}
+
+// What all of a session's work takes, whatever the population.
+void MemoryPlan::set_areas(const Plan& plan, const egg_rule& rule) {
   size_t largest = 0;   // parameter
   size_t jobs[3] = {};  // of votes: of matrices, of vectors, of rows
   size_t forms = 0;
-  for (uint32_t i = 0; i < program.param_count; ++i) {
-    ParamMemory param{{plan.params[i]}, 0, 0, 0, 0, 0, 0, 0, 0};
-    if (param.vector) std::swap(param.rows, param.cols);
-    param.stride = padded(param.cols, kBlock);
-    const size_t whole_blocks = size_t{padded(param.rows, kBlock)} * param.stride;
-    if (plan.fused && plan.fused->cuts[i] != StagesOf::kNothing) param.stage_bytes = whole_blocks;
-    if (later && later->fused->cuts[i] != StagesOf::kNothing) param.later_bytes = whole_blocks;
-    const auto add_forms_of = [&](const Plan& pass) {
-      for (size_t k = 0; k < pass.ops.size() && !pass.fused; ++k) {
-        if (pass.ops[k].code != EGG_OP_LINEAR || pass.op_param[k] != static_cast<int32_t>(i)) continue;
-        (pass.ops[k].streamed != 0 ? param.stage_bytes : param.fragment_bytes) =
-            size_t{padded(param.rows, 2 * kBlock)} * padded(param.cols, kParts * kBlock);
-      }
-    };
-    add_forms_of(plan);
-    for (const BehindPlan& each : behind) each.each_plan([&](const Plan& pass, uint32_t) { add_forms_of(pass); });
-    if (param.perturbed) {
-      param.slot_cells = param.count() * rule.slot_count;
-      ++jobs[param.masked ? 2 : param.vector ? 1 : 0];
-    }
+  for (const ParamMemory& param : params) {
+    largest = std::max(largest, param.count());
+    if (param.perturbed) ++jobs[param.masked ? 2 : param.vector ? 1 : 0];
     for (const size_t bytes : {param.fragment_bytes, param.stage_bytes, param.later_bytes})
       forms += bytes > 0 ? 1U : 0U;
-    largest = std::max(largest, param.count());
-    params.push_back(param);
-    listed_ += taken(size_t{param.rows} * param.stride) + taken(param.fragment_bytes) + taken(param.stage_bytes) +
-               taken(param.later_bytes) + taken(param.slot_cells * sizeof(uint32_t));
   }
-  place_votes();
+  const egg_program& program = *plan.program;
   const auto draws = static_cast<size_t>(std::count_if(plan.layout.parts.begin(), plan.layout.parts.end(),
                                                        [](const NoisePart& s) { return s.kind != kVector; }));
   const auto readers = static_cast<size_t>(std::count_if(program.ops, program.ops + program.op_count,
                                                          [](const egg_op& op) { return op.code == EGG_OP_EMBED; }));
-  for (uint32_t t = 0; t < program.table_count; ++t) {
-    listed_ += taken(program.tables[t].count * sizeof(int32_t)) + taken(program.tables[t].count);
-  }
+  size_t reads = 0;
+  for (const SiteVoter& table : sites_.tables) reads += table.reads.size();
   set(bytes_, Area::kNoiseValues, 256, 1);
   if (plan.noise.source == EGG_NOISE_TABLE) set(bytes_, Area::kNoiseTable, size_t{1} << plan.noise.table_log2, 1);
-  set(bytes_, Area::kOps, plan.ops.size(), sizeof(DeviceOp));
-  const Plan* const fused = plan.fused ? &plan : later ? &*later : nullptr;
-  if (fused != nullptr) {
-    set(bytes_, Area::kFusedStages, fused->fused->stages_of.size(), sizeof(uint64_t));
-    set(bytes_, Area::kFusedPlaces, fused->fused->places.size(), sizeof(NoisePlaces));
-    set(bytes_, Area::kHandedOver, size_t{most_blocks_} * kMostBlockWarps, sizeof(uint32_t));
-  }
-  if (!plan.fused) set(bytes_, Area::kStageSources, plan.source_count, sizeof(StageSource));
   set(bytes_, Area::kNoiseParts, plan.layout.parts.size(), sizeof(NoisePart));
   set(bytes_, Area::kVoteNoiseParts, draws, sizeof(NoisePart));
   set(bytes_, Area::kLossTables, 1, sizeof(egg_loss_tables));
@@ -98,7 +100,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kVoteStds, params.size(), sizeof(float));
   set(bytes_, Area::kChanged, params.size(), sizeof(int64_t));
   set(bytes_, Area::kChecksum, 1, sizeof(uint64_t));
-  if (shares_votes) set(bytes_, Area::kVotesOf, devices, sizeof(int64_t*));
+  if (shares_votes_) set(bytes_, Area::kVotesOf, devices_, sizeof(int64_t*));
   set(bytes_, Area::kStaging, largest, 1);
   set(bytes_, Area::kRuleScratch, rule_scratch(plan.rule.constants, plan.rule.places), sizeof(uint32_t));
   set(bytes_, Area::kPlainNoise, plan.layout.bytes * kTilePairs, 1);
@@ -106,26 +108,36 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kSiteTables, sites_.tables.size(), sizeof(RowTable));
   set(bytes_, Area::kSiteCounters, kRowCounters * sites_.tables.size(), sizeof(uint32_t));
   set(bytes_, Area::kSiteMoments, sites_.tables.size(), sizeof(double));
-  size_t reads = 0;
-  for (const SiteVoter& table : sites_.tables) reads += table.reads.size();
   set(bytes_, Area::kSiteReaders, reads, sizeof(uint32_t));
-  size_t behind_ops = 0;
-  size_t behind_sources = 0;
-  size_t behind_workspace = 0;
+}
+
+// The programs as kernels read them.
+void MemoryPlan::set_areas_of_passes(const Plan& plan, const std::vector<BehindPlan>& behind,
+                                     const std::optional<Plan>& later) {
+  set(bytes_, Area::kOps, plan.ops.size(), sizeof(DeviceOp));
+  if (!plan.fused) set(bytes_, Area::kStageSources, plan.source_count, sizeof(StageSource));
+  const Plan* const fused = plan.fused ? &plan : later ? &*later : nullptr;
+  if (fused != nullptr) {
+    set(bytes_, Area::kFusedStages, fused->fused->stages_of.size(), sizeof(uint64_t));
+    set(bytes_, Area::kFusedPlaces, fused->fused->places.size(), sizeof(NoisePlaces));
+    set(bytes_, Area::kHandedOver, size_t{most_blocks_} * kMostBlockWarps, sizeof(uint32_t));
+  }
+  size_t ops = 0;
+  size_t sources = 0;
+  size_t workspace = 0;
   for (const BehindPlan& each : behind) {
     each.each_plan([&](const Plan& pass, uint32_t at_once) {
-      behind_ops += pass.ops.size();
-      behind_sources += pass.source_count;
-      behind_workspace = std::max(behind_workspace, size_t{at_once} * pass.tiles * pass.workspace_bytes);
+      ops += pass.ops.size();
+      sources += pass.source_count;
+      workspace = std::max(workspace, size_t{at_once} * pass.tiles * pass.workspace_bytes);
     });
   }
-  set(bytes_, Area::kBehindOps, behind_ops, sizeof(DeviceOp));
-  set(bytes_, Area::kBehindSources, behind_sources, sizeof(StageSource));
-  set(bytes_, Area::kBehindWorkspace, behind_workspace, 1);
-  if (later) {
-    set(bytes_, Area::kLaterParts, later->layout.parts.size(), sizeof(NoisePart));
-    set(bytes_, Area::kLaterNoise, later->layout.bytes * kTilePairs, 1);
-  }
+  set(bytes_, Area::kBehindOps, ops, sizeof(DeviceOp));
+  set(bytes_, Area::kBehindSources, sources, sizeof(StageSource));
+  set(bytes_, Area::kBehindWorkspace, workspace, 1);
+  if (!later) return;
+  set(bytes_, Area::kLaterParts, later->layout.parts.size(), sizeof(NoisePart));
+  set(bytes_, Area::kLaterNoise, later->layout.bytes * kTilePairs, 1);
 }
 
 // Where each parameter's votes lie. Those of masked tables lie together, behind all that an update clears.

@@ -149,6 +149,10 @@ struct MemoryPlan {
   uint64_t total = 0;  // of all that lasts as long as the session
 
  private:
+  void add_param(uint32_t i, const Plan& plan, const egg_rule& rule, const std::vector<BehindPlan>& behind,
+                 const std::optional<Plan>& later);
+  void set_areas(const Plan& plan, const egg_rule& rule);
+  void set_areas_of_passes(const Plan& plan, const std::vector<BehindPlan>& behind, const std::optional<Plan>& later);
   void place_votes();
   uint32_t pairs_for(uint32_t population) const;
   uint32_t blocks_for(uint32_t population) const;

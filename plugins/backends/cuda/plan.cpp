@@ -50,7 +50,6 @@ class Planner {
         is_kept_(program_.value_count) {}
 
   void run() {
-    lay_out_states();
     lay_out_noise();
     place_values();
     for (const Step& step : plan_.steps) {
@@ -67,13 +66,6 @@ class Planner {
  private:
   size_t values_in_workspace() const { return padded_size(workspace_.size()); }
   static size_t padded_size(size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-  void lay_out_states() {
-    for (const LoweredState& state : plan_.states) {
-      plan_.state_places.push_back(plan_.state_stride);
-      plan_.state_stride += padded(state.size, kBlock);
-    }
-  }
 
   // Once a token. What a linear reads is kept where it is read, since it may be a state.
   void keep(int32_t value) {
@@ -252,39 +244,25 @@ class Planner {
   }
 
   void add(const Step& step) {
+    const egg_op from = plan_.op_of(step, kLoadState);
+    const auto place_of = [&](int32_t value) { return value >= 0 ? places_[static_cast<size_t>(value)] : Place{}; };
     DeviceOp op{};
-    op.vectors[0] = op.vectors[1] = {-1, 0};
-    int32_t param = -1;
-    int32_t table = -1;
-    if (step.loads >= 0) {
-      op.code = kLoadState;
-      op.out = places_[static_cast<size_t>(step.loads)];
-      op.state_offset = plan_.state_place(step.loads);
-    } else {
-      const egg_op& from = program_.ops[step.op];
-      op.code = from.code;
-      op.attr = from.attr;
-      op.head = from.head;
-      op.mode = from.mode;
-      param = from.param[0];
-      table = from.table;
-      if (from.out >= 0) op.out = places_[static_cast<size_t>(from.out)];
-      for (int k = 0; k < 3; ++k) {
-        op.in[k] = from.in[k] >= 0 ? places_[static_cast<size_t>(from.in[k])] : Place{};
-      }
-      for (int k = 0; k < 2; ++k) op.vectors[k] = vector_noise(from.param[k]);
-      if (from.code == EGG_OP_STORE) op.state_offset = plan_.state_place(from.out);
-      if (from.code == EGG_OP_LOSS && is_state(program_, from.in[0])) {
-        op.of_state = 1;
-        op.state_offset = plan_.state_place(from.in[0]);
-      }
-      if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<size_t>(param));
-      if (from.code == EGG_OP_ATTENTION) {
-        const egg_table& weights = program_.tables[from.table];
-        const int32_t largest = *std::max_element(weights.entries, weights.entries + weights.count);
-        op.small_weights = largest <= INT16_MAX ? 1 : 0;
-        add_caches(op);
-      }
+    op.code = from.code;
+    op.attr = from.attr;
+    op.head = from.head;
+    op.mode = from.mode;
+    op.out = place_of(from.out);
+    for (int k = 0; k < 3; ++k) op.in[k] = place_of(from.in[k]);
+    for (int k = 0; k < 2; ++k) op.vectors[k] = vector_noise(from.param[k]);
+    const int32_t state = plan_.state_at(step);
+    if (state >= 0) op.state_offset = plan_.state_place(state);
+    op.of_state = from.code == EGG_OP_LOSS && state >= 0 ? 1 : 0;
+    if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<size_t>(from.param[0]));
+    if (from.code == EGG_OP_ATTENTION) {
+      const egg_table& weights = program_.tables[from.table];
+      const int32_t largest = *std::max_element(weights.entries, weights.entries + weights.count);
+      op.small_weights = largest <= INT16_MAX ? 1 : 0;
+      add_caches(op);
     }
     if ((op.code != kLoadState && !is_plain(op.code)) || op.out.wide != 0) plan_.full_ops = true;
     op.all_shared = 1;
@@ -301,8 +279,8 @@ class Planner {
       if (op.streamed == 0) plan_.all_streamed = false;
     }
     plan_.ops.push_back(op);
-    plan_.op_param.push_back(param);
-    plan_.op_table.push_back(table);
+    plan_.op_param.push_back(from.param[0]);
+    plan_.op_table.push_back(from.table);
   }
 
   void add_matrix(DeviceOp& op, size_t param) {
@@ -344,7 +322,7 @@ class Planner {
 }  // namespace
 
 Plan::Plan(const egg_session_spec& spec, const Room& room)
-    : LoweredProgram(spec), tiles(room.tiles), rule(*spec.rule), sites(spec, params) {
+    : DeviceProgram(spec, kBlock), tiles(room.tiles), rule(*spec.rule), sites(spec, params) {
   Planner(*this, room).run();
   if (room.most_stages == 0 || !room.may_fuse) return;
   fused = fuse(*this, room);

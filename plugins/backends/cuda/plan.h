@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "eggroll/lowered_program.h"
+#include "eggroll/device_program.h"
 #include "fused_plan.h"
 #include "layout.h"
 #include "rule_plan.h"
@@ -33,7 +33,7 @@ struct Room {
   bool may_fuse = true;
 };
 
-struct Plan : LoweredProgram {
+struct Plan : DeviceProgram {
   // Values that find no room in shared memory live in the workspace, last of all those that a linear reads.
   Plan(const egg_session_spec& spec, const Room& room);
 
@@ -41,21 +41,18 @@ struct Plan : LoweredProgram {
   std::vector<int32_t> op_param;  // of each: its first parameter, -1
   std::vector<int32_t> op_table;  // and its table
   NoiseLayout layout;
-  std::vector<SideA> side_a;         // by parameter
-  std::vector<uint32_t> a_offset;    // by parameter: of its first part in the layout, or of its keys
-  std::vector<uint32_t> b_offset;    // by matrix: of its draws of side B
-  uint32_t tiles;                    // that a block of threads works on at once
-  uint32_t shared_values = 0;        // bytes of a tile's values in shared memory
-  uint32_t stages = 0;               // of the ring, kStage each
-  std::vector<size_t> streams;       // the ops whose weights come through it
-  uint32_t source_count = 0;         // stages of all their weights
-  size_t workspace_bytes = 0;        // of a tile
-  std::vector<size_t> state_places;  // by state: bytes before it in a member's states on the device
-  size_t state_stride = 0;           // of a member, on the device
-  uint32_t state_place(int32_t value) const { return static_cast<uint32_t>(state_places[state_of(value)]); }
-  bool all_shared = true;    // no value is in the workspace
-  bool full_ops = false;     // a wide value, lut, max_norm, rope or attention
-  bool all_streamed = true;  // every linear's weights come through the ring
+  std::vector<SideA> side_a;       // by parameter
+  std::vector<uint32_t> a_offset;  // by parameter: of its first part in the layout, or of its keys
+  std::vector<uint32_t> b_offset;  // by matrix: of its draws of side B
+  uint32_t tiles;                  // that a block of threads works on at once
+  uint32_t shared_values = 0;      // bytes of a tile's values in shared memory
+  uint32_t stages = 0;             // of the ring, kStage each
+  std::vector<size_t> streams;     // the ops whose weights come through it
+  uint32_t source_count = 0;       // stages of all their weights
+  size_t workspace_bytes = 0;      // of a tile
+  bool all_shared = true;          // no value is in the workspace
+  bool full_ops = false;           // a wide value, lut, max_norm, rope or attention
+  bool all_streamed = true;        // every linear's weights come through the ring
   RulePlan rule;
   SitePlan sites;
   // Where the program can be run so: then nothing runs the ops one by one, and there is no workspace.

@@ -61,7 +61,7 @@ class CudaBackend : public Backend {
   }
   SessionPlan plan_session(const egg_session_spec& spec) override { return describe(plan_replicas(spec, devices_)); }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
-    return std::make_unique<CudaSession>(spec, devices_, checksum_every_);
+    return std::make_unique<CudaSession>(spec, plan_replicas(spec, devices_), checksum_every_);
   }
 
  private:

@@ -46,6 +46,20 @@ std::string names_of(const std::vector<ReplicaPlan>& replicas) {
 
 }  // namespace
 
+Range ReplicaPlan::own_members(uint32_t first, uint32_t count) const {
+  const uint32_t begin = std::max(first, first_member());
+  const uint32_t end = std::min(first + count, first_member() + members());
+  return {begin, end > begin ? end - begin : 0};
+}
+
+Range ReplicaPlan::own_places(const SiteShape& site) const {
+  const uint32_t in_stream = plan.sites.pairs_of_stream;
+  const uint32_t first = std::max(first_pair / in_stream, site.first_stream);
+  const uint32_t end = std::min((first_pair + pairs) / in_stream, site.first_stream + site.streams);
+  if (end <= first) return {0, 0};
+  return {static_cast<uint32_t>(site.place(first, 0)), (end - first) * site.tokens};
+}
+
 void fit(std::vector<ReplicaPlan>& replicas, uint32_t population) {
   const MemoryPlan* tightest = nullptr;
   uint32_t largest = population;

@@ -13,6 +13,12 @@
 
 namespace eggroll::cuda {
 
+// Members, pairs, or places of a site.
+struct Range {
+  uint32_t first;
+  uint32_t count;
+};
+
 // One device's share.
 struct ReplicaPlan {
   int device;
@@ -32,6 +38,12 @@ struct ReplicaPlan {
   std::optional<Plan> later = {};  // fused: the tokens of a horizon, where the program can be run so
 
   const Plan* fused() const { return plan.fused ? &plan : later ? &*later : nullptr; }
+  uint32_t first_member() const { return 2 * first_pair; }
+  uint32_t members() const { return 2 * pairs; }
+  // The members of the range that it evaluates.
+  Range own_members(uint32_t first, uint32_t count) const;
+  // The places of the site whose streams are its own.
+  Range own_places(const SiteShape& site) const;
 };
 
 // Plans a replica for each of the devices as they are now, in their order. Throws Error where the spec does not fit.

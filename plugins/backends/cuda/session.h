@@ -14,12 +14,12 @@
 namespace eggroll::cuda {
 
 // Throws Error where two replicas' weights or slots differ after this number of steps.
-void require_alike(const std::vector<std::unique_ptr<Replica>>& replicas, uint64_t steps);
+void require_alike(const Replicas& replicas, uint64_t steps);
 
 class CudaSession : public Session {
  public:
-  // checksum_every: updates after which the replicas are compared; 0: never.
-  CudaSession(const egg_session_spec& spec, const std::vector<int>& devices, uint32_t checksum_every);
+  // plans: from plan_replicas. checksum_every: updates after which the replicas are compared; 0: never.
+  CudaSession(const egg_session_spec& spec, std::vector<ReplicaPlan> plans, uint32_t checksum_every);
   void set_weights(uint32_t param, const int8_t* weights) override;
   void get_weights(uint32_t param, int8_t* weights) override;
   void set_slot(uint32_t param, uint32_t slot, const void* data) override;
@@ -35,11 +35,11 @@ class CudaSession : public Session {
  private:
   void each_replica(const std::function<void(Replica&)>& body);
 
-  std::vector<std::unique_ptr<Replica>> replicas_;
+  Replicas replicas_;
   // For the first replicas, one each. The caller's thread serves the others, the last one at least.
   std::vector<std::unique_ptr<SideThread>> side_threads_;
   uint32_t checksum_every_;
-  bool shares_rows_ = false;  // see Replica::shares_rows
+  bool shares_rows_ = false;  // see ReplicaPlan::owners
   uint64_t updates_ = 0;
 };
 

@@ -91,13 +91,12 @@ size_t SitePlan::places_before(uint32_t site) const {
   return places;
 }
 
-SitePlan::Room SitePlan::after(Room room, const SiteVoter& table, size_t places) const {
-  const size_t reads = places * table.reads.size();
-  const size_t full = reads / kSitePiece;  // a row's pieces are full but for the last one
-  room.reads += reads;
-  room.pieces += std::min<size_t>(table.rows, reads) + full;
-  room.shared_rows += std::min<size_t>(table.rows, full);
-  room.votes += std::min<size_t>(table.rows, full) * table.cols;
+SitePlan::Room SitePlan::Room::after(uint32_t rows, uint32_t cols, size_t its_reads, size_t full) const {
+  Room room = *this;
+  room.reads += its_reads;
+  room.pieces += std::min<size_t>(rows, its_reads) + full;
+  room.shared_rows += std::min<size_t>(rows, full);
+  room.votes += std::min<size_t>(rows, full) * cols;
   return room;
 }
 
@@ -120,7 +119,7 @@ SitePlan::Room SitePlan::room(uint32_t of_population) const {
     room.cached = std::max(room.cached, draws * (1 + horizon(site)) * cached_bytes);
   }
   if (!sites.empty()) room.kept = scaled(size_t{streams} * sites.front().tokens) * kept_row;
-  for (const SiteVoter& table : tables) room = after(room, table, scaled(sites[table.site].places()));
+  for (const SiteVoter& table : tables) room = room.after(table, scaled(sites[table.site].places()));
   return room;
 }
 

@@ -80,10 +80,15 @@ struct SitePlan {
     size_t draws_that_go_on = 0;
     size_t later_tokens = 0;  // of the places of such a launch
     size_t cached = 0;        // bytes: keys and values of its draws
+
+    // The same with one more table, whose reads make this number of full pieces: a row's are full but for the last one.
+    Room after(uint32_t rows, uint32_t cols, size_t its_reads, size_t full) const;
+    Room after(const SiteVoter& table, size_t its_places) const {
+      const size_t its_reads = its_places * table.reads.size();
+      return after(table.rows, table.cols, its_reads, its_reads / kSitePiece);
+    }
   };
   Room room(uint32_t population) const;
-  // The same with one more table.
-  Room after(Room room, const SiteVoter& table, size_t places) const;
 
   std::vector<SiteShape> sites;
   std::vector<bool> is_within;  // by site: its value is not what the loss reads
