@@ -6,21 +6,13 @@
 
 #pragma clang assume_nonnull begin
 
-typedef enum : NSUInteger { MTLResourceStorageModeShared = 0, MTLResourceStorageModePrivate = 32 } MTLResourceOptions;
+typedef enum : NSUInteger { MTLResourceStorageModeShared = 0 } MTLResourceOptions;
 typedef enum : NSUInteger {
-  MTLCommandBufferStatusNotEnqueued = 0,
-  MTLCommandBufferStatusEnqueued = 1,
-  MTLCommandBufferStatusCommitted = 2,
-  MTLCommandBufferStatusScheduled = 3,
   MTLCommandBufferStatusCompleted = 4,
   MTLCommandBufferStatusError = 5
 } MTLCommandBufferStatus;
 typedef enum : NSUInteger {
-  MTLCommandBufferErrorNone = 0,
-  MTLCommandBufferErrorInternal = 1,
-  MTLCommandBufferErrorTimeout = 2,
   MTLCommandBufferErrorPageFault = 3,
-  MTLCommandBufferErrorAccessRevoked = 4,
   MTLCommandBufferErrorNotPermitted = 7,
   MTLCommandBufferErrorOutOfMemory = 8,
   MTLCommandBufferErrorInvalidResource = 9,
@@ -28,19 +20,9 @@ typedef enum : NSUInteger {
   MTLCommandBufferErrorDeviceRemoved = 11,
   MTLCommandBufferErrorStackOverflow = 12
 } MTLCommandBufferError;
-typedef enum : NSInteger {
-  MTLGPUFamilyApple7 = 1007,
-  MTLGPUFamilyApple8 = 1008,
-  MTLGPUFamilyApple9 = 1009,
-  MTLGPUFamilyMetal3 = 5001
-} MTLGPUFamily;
-typedef enum : NSInteger {
-  MTLMathModeSafe = 0,
-  MTLMathModeRelaxed = 1,
-  MTLMathModeFast = 2
-} MTLMathMode API_AVAILABLE_FROM(15.0);
+typedef enum : NSInteger { MTLGPUFamilyApple7 = 1007 } MTLGPUFamily;
+typedef enum : NSInteger { MTLMathModeSafe = 0 } MTLMathMode API_AVAILABLE_FROM(15.0);
 typedef enum : NSUInteger {
-  MTLLanguageVersion3_0 = 196608,
   MTLLanguageVersion3_1 = 196609,
   MTLLanguageVersion3_2 API_AVAILABLE_FROM(15.0) = 196610
 } MTLLanguageVersion;
