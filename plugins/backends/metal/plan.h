@@ -10,7 +10,7 @@
 
 #include "eggroll/device_program.h"
 #include "eggroll/site_errors.h"
-#include "layout.h"
+#include "site_layout.h"
 
 namespace eggroll::metal {
 

@@ -4,6 +4,7 @@
 
 #include "draw.h"
 #include "float32.h"
+#include "site_layout.h"
 
 // Multiplies 2^log2_n values by the Hadamard matrix. A lane has every 32nd of them, before and after.
 inline void hadamard_transform(threadgroup int32_t* values, uint32_t log2_n, uint32_t lane) {

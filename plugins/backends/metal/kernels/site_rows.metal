@@ -3,6 +3,7 @@
 #include <metal_stdlib>
 
 #include "rule.h"
+#include "site_layout.h"
 
 // The sums of the errors that a row's reads name. There are at most kSitePiece of them, so int32 holds them.
 inline Four sum_of_errors(VotedRow row, uint32_t word, uint32_t error_bytes, device const uint8_t* errors,

@@ -3,6 +3,7 @@
 #include <metal_stdlib>
 
 #include "draw.h"
+#include "site_layout.h"
 
 EGG_KERNEL site_votes(EGG_ARGUMENTS(SiteVoteArgs), EGG_CONSTANTS(SiteVoteJob, jobs, kBindVoteJobs),
                       EGG_BUFFER(const int8_t, kept, kBindKept), EGG_BUFFER(const uint8_t, errors, kBindErrors),
