@@ -6,8 +6,7 @@
 
 #include "forward.h"
 #include "fused.h"
-#include "replica_batch.h"
-#include "replica_noise.h"
+#include "replica_reads.h"
 
 namespace eggroll::cuda {
 

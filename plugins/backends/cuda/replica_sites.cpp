@@ -155,21 +155,21 @@ void ReplicaForward::draw_within(const egg_evaluate& e, size_t behind, uint32_t 
 MoveArgs ReplicaForward::move_args(const egg_evaluate& e, const SiteShape& site, uint32_t stream,
                                    uint32_t place) const {
   const uint32_t horizon = plan_.sites.horizon(site);
-  MoveArgs move{};
-  move.seed = plan_.noise.seed;
-  move.step = e.step;
-  move.stream = stream;
-  move.place = place;
-  move.tokens = site.tokens;
-  move.number = site.number;
-  move.draws = site.site.draws;
-  move.amplitude = site.site.amplitude;
-  move.orthogonal = site.site.design == EGG_DRAWS_ORTHOGONAL ? 1 : 0;
-  move.size = site.size;
-  move.cache = horizon > 0 ? later_cache_.get() : nullptr;
-  move.cached_tokens = 1 + horizon;
-  move.cached_bytes = plan_.sites.cached_bytes;
-  return move;
+  return {plan_.noise.seed,
+          e.step,
+          stream,
+          place,
+          site.tokens,
+          site.number,
+          site.site.draws,
+          site.site.amplitude,
+          site.site.design == EGG_DRAWS_ORTHOGONAL ? 1U : 0U,
+          site.size,
+          0,
+          nullptr,
+          horizon > 0 ? later_cache_.get() : nullptr,
+          1 + horizon,
+          plan_.sites.cached_bytes};
 }
 
 // From the losses of draws at these places.
