@@ -96,7 +96,8 @@ __device__ __forceinline__ void multiply_mlp(FusedTile<kBlocks, kGroups, kMore, 
                      }
                    });
   };
-  // Where warpgroups share a tile, weights come hardly faster than they are used: then one product's are enough to go on.
+  // Where warpgroups share a tile, weights come hardly faster than they are used: then one product's are enough to go
+  // on.
   const auto await_next = [&] {
     if constexpr (kGroups == 1) {
       tile.await_both_weights();
