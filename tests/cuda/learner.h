@@ -3,7 +3,7 @@
 #define EGGROLL_TESTS_CUDA_LEARNER_H
 
 #include "eggroll/backend.h"
-#include "noise/initial_weights.h"
+#include "program/initial_weights.h"
 #include "support/host.h"
 
 namespace eggroll::cuda {
