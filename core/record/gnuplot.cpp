@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <string_view>
 
 #include "system/file_calls.h"
 #include "system/files.h"
 #include "system/process.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -108,6 +110,17 @@ void draw_with_gnuplot(const std::string& script_text, const std::vector<fs::pat
   const fs::path script = fs::path(pictures.front()).replace_extension(".gp");
   write_atomically(script, script_text);
   for (const fs::path& picture : pictures) draw(script, picture, what);
+}
+
+std::string svg_by_gnuplot(const std::string& script, const std::string& what) {
+  const ConversationLimits limits{20.0, size_t{64} << 20, 1000};
+  Conversation said = converse({"gnuplot", "--default-settings", "-"}, unnamed_file(script), limits);
+  if (said.failure == ENOENT) throw Error(what + ": gnuplot is not installed; install the package gnuplot-nox");
+  if (said.failure != 0 || said.status != 0) {
+    throw Error(fmt::format("{}: gnuplot failed ({}); install the package gnuplot-nox", what,
+                            said.failure != 0 ? std::strerror(said.failure) : one_line(said.errors, 200)));
+  }
+  return std::move(said.output);
 }
 
 }  // namespace eggroll

@@ -25,6 +25,9 @@ std::vector<double> spread(std::vector<double> places, double bottom, double top
 void draw_with_gnuplot(const std::string& script, const std::vector<std::filesystem::path>& pictures,
                        const std::string& what);
 
+// The text of the script's SVG, without a file. Throws as draw_with_gnuplot().
+std::string svg_by_gnuplot(const std::string& script, const std::string& what);
+
 }  // namespace eggroll
 
 #endif

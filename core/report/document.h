@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "system/asset.h"
+
 namespace eggroll {
 
 struct Text {
@@ -39,7 +41,7 @@ struct Table {
   std::string latex;         // "tables/claims.tex": its copy for LaTeX; empty: there is none
 };
 struct Figure {
-  std::string file;  // "plots/curves.svg"; .pdf and .png lie beside it
+  std::string file;  // "plots/curves.svg"; .pdf and .png lie beside it; empty: there are no files
   std::string caption;
   std::string svg;  // its text
 };
@@ -55,8 +57,13 @@ struct Document {
 
 std::string to_markdown(const Document& document);
 
-// One file that needs no other and no network; its few lines of script sort and filter tables.
-std::string to_html(const Document& document);
+// One file that needs no other and no network; its few lines of script sort and filter tables. On a server's page the
+// script has an address, and a link leads to the list of runs.
+enum class Page { kFile, kServed };
+std::string to_html(const Document& document, Page page = Page::kFile);
+
+// findings.css and findings.js.
+std::span<const Asset> page_assets();
 
 // A tabular of booktabs, without the columns that only link to runs.
 std::string to_latex(const Table& table);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "record/gnuplot.h"
 #include "report/csv.h"
@@ -12,6 +13,7 @@
 #include "report/withdrawn.h"
 #include "system/files.h"
 #include "system/number_text.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -184,9 +186,7 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
     for (const StudyRun* run : study.all_runs()) {
       const RunRecord& record = run->run->record;
       Text name = run->run->name;
-      name.link = fs::absolute(run->run->record_file)
-                      .lexically_normal()
-                      .lexically_relative(fs::absolute(draft.folder()).lexically_normal());
+      name.link = draft.link_to(*run->run);
       table.runs.push_back(run->number);
       std::vector<Text>& row = table.rows.emplace_back(std::vector<Text>{
           Text(std::to_string(run->number), static_cast<double>(run->number)), name, study.name,
@@ -277,38 +277,9 @@ void add_problems(Draft& draft, const Collection& collection) {
   draft.bullets(std::move(items));
 }
 
-}  // namespace
-
-void Draft::table(const std::string& name, Table table, const Table& for_latex) {
-  table.latex = (fs::path("tables") / (name + ".tex")).string();
-  write_atomically(folder_ / table.latex, to_latex(for_latex));
-  add(std::move(table));
-}
-
-void Draft::figure(const std::string& name, const std::string& script, const std::string& caption) {
-  const fs::path file = fs::path("plots") / (name + ".svg");
-  try {
-    const fs::path svg = folder_ / file;
-    draw_with_gnuplot(script, {svg, fs::path(svg).replace_extension(".pdf"), fs::path(svg).replace_extension(".png")},
-                      "no figure " + name + " was drawn");
-    add(Figure{file.string(), caution_ + caption, read_file(folder_ / file)});
-  } catch (const Error& error) {
-    problems_.emplace_back(error.what());
-    paragraph(Text(error.what()));
-  }
-}
-
-FindingsSummary write_findings(const Collection& collection, const std::string& title, const fs::path& folder,
-                               const std::vector<std::string>& notes) {
-  if (collection.runs.empty()) {
-    throw Error(fmt::format("found no record of a run to report on, expected at least one{}",
-                            collection.problems.empty() ? "" : "; " + collection.problems.front()));
-  }
-  create_folders(own_folder(folder / "plots"));
-  create_folders(own_folder(folder / "tables"));
-  const std::vector<Study> studies = studies_of(collection);
-  Document document{"Findings: " + title, {}};
-  Draft draft(document, folder);
+// All that a report says, by its sections.
+FindingsSummary add_findings(Draft& draft, const Collection& collection, const std::vector<Study>& studies,
+                             const std::vector<std::string>& notes) {
   FindingsSummary summary;
   std::vector<std::vector<Judged>> judged;
   std::vector<Text> answers;
@@ -333,14 +304,91 @@ FindingsSummary write_findings(const Collection& collection, const std::string& 
   for (size_t i = 0; i < studies.size(); ++i) add_study(draft, studies[i], judged[i]);
   add_runs(draft, studies);
   add_problems(draft, collection);
-  write_atomically(folder / "findings.md", to_markdown(document));
-  write_atomically(folder / "findings.html", to_html(document));
-  write_atomically(folder / "runs.csv", runs_csv(collection, studies));
-  write_atomically(folder / "curves.csv", curves_csv(studies));
   summary.problems = collection.problems;
   if (const std::optional<Text> missing = missing_metrics(collection)) summary.problems.push_back(missing->words);
   summary.problems.insert(summary.problems.end(), draft.problems().begin(), draft.problems().end());
   return summary;
+}
+
+}  // namespace
+
+void Draft::table(const std::string& name, Table table, const Table& for_latex) {
+  if (!address_) {
+    table.latex = (fs::path("tables") / (name + ".tex")).string();
+    write_atomically(folder_ / table.latex, to_latex(for_latex));
+  }
+  add(std::move(table));
+}
+
+void Draft::figure(const std::string& name, const std::string& script, const std::string& caption) {
+  const std::string what = "no figure " + name + " was drawn";
+  try {
+    if (address_) return add(Figure{"", caution_ + caption, svg_by_gnuplot(script, what)});
+    const fs::path file = fs::path("plots") / (name + ".svg");
+    const fs::path svg = folder_ / file;
+    draw_with_gnuplot(script, {svg, fs::path(svg).replace_extension(".pdf"), fs::path(svg).replace_extension(".png")},
+                      what);
+    add(Figure{file.string(), caution_ + caption, read_file(svg)});
+  } catch (const Error& error) {
+    problem(error.what());
+  }
+}
+
+std::string Draft::link_to(const CollectedRun& run) const {
+  if (address_) return address_(run);
+  return fs::absolute(run.record_file)
+      .lexically_normal()
+      .lexically_relative(fs::absolute(folder_).lexically_normal())
+      .string();
+}
+
+FindingsSummary write_findings(const Collection& collection, const std::string& title, const fs::path& folder,
+                               const std::vector<std::string>& notes) {
+  if (collection.runs.empty()) {
+    throw Error(fmt::format("found no record of a run to report on, expected at least one{}",
+                            collection.problems.empty() ? "" : "; " + collection.problems.front()));
+  }
+  create_folders(own_folder(folder / "plots"));
+  create_folders(own_folder(folder / "tables"));
+  const std::vector<Study> studies = studies_of(collection);
+  Document document{"Findings: " + title, {}};
+  Draft draft(document, folder);
+  FindingsSummary summary = add_findings(draft, collection, studies, notes);
+  write_atomically(folder / "findings.md", to_markdown(document));
+  write_atomically(folder / "findings.html", to_html(document));
+  write_atomically(folder / "runs.csv", runs_csv(collection, studies));
+  write_atomically(folder / "curves.csv", curves_csv(studies));
+  return summary;
+}
+
+std::string served_findings(const Collection& collection, const std::string& title,
+                            const std::vector<std::string>& notes, const RunAddress& address) {
+  Document document{"Findings: " + title, {}};
+  Draft draft(document, address);
+  add_findings(draft, collection, studies_of(collection), notes);
+  return to_html(document, Page::kServed);
+}
+
+std::vector<std::string> notes_for(const fs::path& results) {
+  constexpr size_t kLongest = 2000;
+  std::vector<std::string> notes;
+  const fs::path folder = fs::absolute(results / ".").lexically_normal().parent_path();
+  for (const fs::path& place : {folder, folder.parent_path()}) {
+    const fs::path file = place / "report-notes.md";
+    if (!is_there(file)) continue;
+    std::istringstream lines(read_file(file, Links::kRefused));
+    std::string note;
+    const auto add = [&] {
+      if (!note.empty()) notes.push_back(one_line(note, kLongest));
+      note.clear();
+    };
+    for (std::string line; std::getline(lines, line);) {
+      if (line.empty()) add();
+      note += (note.empty() || line.empty() ? "" : " ") + line;
+    }
+    add();
+  }
+  return notes;
 }
 
 }  // namespace eggroll

@@ -3,6 +3,7 @@
 #define EGGROLL_REPORT_FINDINGS_H
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,17 @@ struct FindingsSummary {
 // where it is missing. notes: what the page says before all figures. Throws where there is no run.
 FindingsSummary write_findings(const Collection& collection, const std::string& title,
                                const std::filesystem::path& folder, const std::vector<std::string>& notes = {});
+
+// The address of a run's page.
+using RunAddress = std::function<std::string(const CollectedRun&)>;
+
+// The same page for a server, as HTML. It writes no file: figures stand in the page, and runs lead to their pages. Its
+// script is the one of page_assets().
+std::string served_findings(const Collection& collection, const std::string& title,
+                            const std::vector<std::string>& notes, const RunAddress& address);
+
+// The paragraphs of report-notes.md in the folder, and in the one above it, which hold for all reports below.
+std::vector<std::string> notes_for(const std::filesystem::path& folder);
 
 }  // namespace eggroll
 

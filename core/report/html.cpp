@@ -12,77 +12,10 @@ constexpr size_t kMostOpenLinks = 12;
 constexpr size_t kMostOpenRows = 15;
 constexpr size_t kLongCell = 20;  // characters: it breaks into lines, but not into words one below the other
 
-constexpr const char* kStyle = R"(
-:root{color-scheme:light dark;--ink:#1c2530;--soft:#5b6774;--line:#d9dee4;--back:#fff;--card:#f5f7f9;--link:#0b5394}
-@media(prefers-color-scheme:dark){:root{--ink:#dde3ea;--soft:#98a4b1;--line:#39434e;--back:#14191f;--card:#1c232b;
---link:#7db7ee}figure svg{filter:invert(1) hue-rotate(180deg)}}
-*{box-sizing:border-box}
-body{margin:0 auto;padding:1.5rem;max-width:84rem;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back)}
-h1{font-size:1.7rem;margin:.3rem 0 1rem}
-h2{font-size:1.35rem;margin:2.5rem 0 .6rem;padding-top:.6rem;border-top:2px solid var(--line)}
-h3{font-size:1.1rem;margin:1.8rem 0 .5rem}
-h1,h2,h3,td,li,p,figcaption{overflow-wrap:anywhere}
-a{color:var(--link)}
-nav{background:var(--card);padding:.7rem 1rem;border-radius:6px;font-size:.92rem}
-nav a{margin-right:.9rem;white-space:nowrap}
-nav div{margin:.15rem 0}
-.scroll{overflow:auto;max-height:34rem;border:1px solid var(--line);border-radius:6px;margin:.5rem 0 1rem}
-table{border-collapse:collapse;width:100%;font-size:.88rem}
-th,td{text-align:left;padding:.3rem .6rem;vertical-align:top;border-bottom:1px solid var(--line)}
-th{position:sticky;top:0;background:var(--card);cursor:pointer;white-space:nowrap;z-index:1}
-td{min-width:6rem;max-width:26rem}
-td.w{min-width:13rem}
-td.r{min-width:7rem}
-td.n{min-width:0;font-variant-numeric:tabular-nums;white-space:nowrap;overflow-wrap:normal}
-tr:target td{background:color-mix(in srgb,var(--link) 22%,transparent)}
-tr{scroll-margin-top:2.5rem}
-pre{background:var(--card);padding:.8rem 1rem;border-radius:6px;overflow:auto;font-size:.85rem}
-figure{margin:.8rem 0 1.2rem}
-figure svg{max-width:100%;height:auto;background:#fff;border-radius:6px}
-figcaption,.of{color:var(--soft);font-size:.88rem}
-input{font:inherit;font-size:.9rem;padding:.2rem .5rem;border:1px solid var(--line);border-radius:5px;background:var(--back);
-color:var(--ink);width:16rem;max-width:100%}
-details{display:inline-block}.p{margin:.7rem 0;overflow-wrap:anywhere}summary{cursor:pointer;color:var(--soft)}
-@media print{
-body{padding:0;max-width:none;font-size:10pt}
-.scroll{overflow:visible;max-height:none;border:0}
-table{font-size:7.5pt}
-th,td{padding:.15rem .3rem}
-th{position:static;white-space:normal}
-td,td.w,td.r,td.n{min-width:0;max-width:none}
-pre{white-space:pre-wrap;font-size:7.5pt}
-input{display:none}
-figure,tr{break-inside:avoid}
-h2,h3{break-after:avoid}
-a{color:inherit}
+std::string_view asset(std::string_view name) {
+  const std::span<const Asset> all = page_assets();
+  return std::find_if(all.begin(), all.end(), [&](const Asset& one) { return one.name == name; })->text;
 }
-)";
-
-constexpr const char* kScript = R"(
-document.querySelectorAll('table').forEach(table=>{
-  const body=table.tBodies[0];
-  [...table.tHead.rows[0].cells].forEach((head,column)=>{
-    let up=false;
-    head.title='sort';
-    head.onclick=()=>{
-      up=!up;
-      const key=row=>{const c=row.cells[column];return c.dataset.s!==undefined?Number(c.dataset.s):c.textContent};
-      const order=(a,b)=>typeof a===typeof b?(typeof a==='number'?a-b:a.localeCompare(b,undefined,{numeric:true})):
-        typeof a==='number'?-1:1;
-      const rows=[...body.rows].map(row=>[key(row),row]).sort((a,b)=>(up?1:-1)*order(a[0],b[0]));
-      body.append(...rows.map(pair=>pair[1]));
-    };
-  });
-});
-document.querySelectorAll('input[data-filter]').forEach(input=>{
-  const rows=[...input.parentElement.nextElementSibling.querySelectorAll('tbody tr')];
-  const texts=rows.map(row=>row.textContent.toLowerCase());
-  input.oninput=()=>{
-    const words=input.value.toLowerCase().split(/\s+/);
-    rows.forEach((row,i)=>row.hidden=!words.every(word=>texts[i].includes(word)));
-  };
-});
-)";
 
 std::string escaped(const std::string& text) {
   std::string result;
@@ -124,7 +57,7 @@ std::string inline_text(const Text& text) {
                      links(text.runs));
 }
 
-class Page {
+class Printer {
  public:
   void operator()(const Heading& heading) {
     const std::string id = fmt::format("s{}", ++headings_);
@@ -175,17 +108,21 @@ class Page {
     for (const char* format : {"svg", "pdf", "png"}) {
       files += fmt::format("{}<a href=\"{}.{}\">{}</a>", files.empty() ? "" : ", ", escaped(stem), format, format);
     }
-    out_ += fmt::format("<figure>{}<figcaption>{} ({})</figcaption></figure>\n", figure.svg.substr(begin),
-                        escaped(figure.caption), files);
+    out_ += fmt::format("<figure>{}<figcaption>{}{}</figcaption></figure>\n", figure.svg.substr(begin),
+                        escaped(figure.caption), figure.file.empty() ? "" : fmt::format(" ({})", files));
   }
 
   void operator()(const Code& code) { out_ += "<pre>" + escaped(code.text) + "</pre>\n"; }
 
-  std::string html(const std::string& title) const {
+  std::string html(const std::string& title, Page page) const {
+    const bool is_served = page == Page::kServed;
     return fmt::format(
         "<!doctype html>\n<html lang=en>\n<meta charset=utf-8>\n<meta name=viewport content=\"width=device-width\">\n"
-        "<title>{0}</title>\n<style>{1}</style>\n<h1>{0}</h1>\n<nav>{2}{3}</nav>\n{4}<script>{5}</script>\n</html>\n",
-        escaped(title), kStyle, contents_, contents_.empty() ? "" : "</div>", out_, kScript);
+        "<title>{0}</title>\n<style>\n{1}</style>\n{2}<h1>{0}</h1>\n<nav>{3}{4}</nav>\n{5}{6}\n</html>\n",
+        escaped(title), asset("findings.css"), is_served ? "<p><a href=\"/\">\u2190 all runs</a></p>\n" : "", contents_,
+        contents_.empty() ? "" : "</div>", out_,
+        is_served ? "<script src=\"findings.js\"></script>"
+                  : fmt::format("<script>\n{}</script>", asset("findings.js")));
   }
 
  private:
@@ -196,10 +133,10 @@ class Page {
 
 }  // namespace
 
-std::string to_html(const Document& document) {
-  Page page;
-  for (const Block& block : document.blocks) std::visit(page, block);
-  return page.html(document.title);
+std::string to_html(const Document& document, Page page) {
+  Printer printer;
+  for (const Block& block : document.blocks) std::visit(printer, block);
+  return printer.html(document.title, page);
 }
 
 }  // namespace eggroll

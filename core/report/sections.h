@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/document.h"
+#include "report/findings.h"
 #include "report/plots.h"
 #include "report/standings.h"
 #include "report/study.h"
@@ -15,10 +16,12 @@
 
 namespace eggroll {
 
-// A document in the making, and the folder that it and its figures go to.
+// A document in the making. Its figures, tables and links go to files of a folder, or, where a server sends it, into
+// the document itself and to the server's pages of the runs.
 class Draft {
  public:
   Draft(Document& document, std::filesystem::path folder) : document_(document), folder_(std::move(folder)) {}
+  Draft(Document& document, RunAddress address) : document_(document), address_(std::move(address)) {}
 
   void add(Block block) { document_.blocks.push_back(std::move(block)); }
   void heading(int level, const std::string& words) { add(Heading{level, words}); }
@@ -40,12 +43,14 @@ class Draft {
     paragraph(sentence);
   }
 
-  const std::filesystem::path& folder() const { return folder_; }
+  // What leads to the run: its record, or its page.
+  std::string link_to(const CollectedRun& run) const;
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
   Document& document_;
   std::filesystem::path folder_;
+  RunAddress address_;  // of a document that a server sends
   std::string caution_;
   std::vector<std::string> problems_;
 };

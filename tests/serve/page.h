@@ -33,7 +33,7 @@ class PageTest : public ResultsTest {
     if (!server_) server_.emplace(results_, 0);
     address_ = server_->address();
     browser_->open(address_ + path);
-    ASSERT_TRUE(browser_->wait_for("document.querySelector('#progress, #facts, #compare, #nothing')"));
+    ASSERT_TRUE(browser_->wait_for("document.querySelector('#progress, #facts')"));
     ASSERT_TRUE(browser_->wait_for("!document.body.innerText.includes('still reading')"));
   }
 
@@ -85,9 +85,8 @@ class PageTest : public ResultsTest {
     return browser_->wait_for("Chart.getChart(document.querySelector(" + quoted(canvas) + "))");
   }
   Browser::Json datasets(const std::string& canvas) {
-    return browser_->evaluate(
-        "Chart.getChart(document.querySelector(" + quoted(canvas) +
-        ")).data.datasets.map((set) => ({label: set.label ?? '', baseline: set.baseline ?? '', data: set.data}))");
+    return browser_->evaluate("Chart.getChart(document.querySelector(" + quoted(canvas) +
+                              ")).data.datasets.map((set) => ({label: set.label ?? '', data: set.data}))");
   }
   static std::string quoted(const std::string& text) { return ordered_json(text).dump(); }
 

@@ -83,46 +83,21 @@ TEST_F(PageTest, ItFilters) {
   EXPECT_THAT(column("run"), ElementsAre("512-1"));
 }
 
-TEST_F(PageTest, MeansOverSeedsHaveTheirNAndRange) {
+TEST_F(PageTest, ItDrawsCurvesAndBaselines) {
   add_grid();
-  add_running();  // no mean counts a running run
-  open("#/?rows=means");
-  EXPECT_THAT(column("population"), ElementsAre("2048", "512"));
-  EXPECT_THAT(column("n"), ElementsAre("2 of 3", "2"));
-  EXPECT_THAT(column("final bits"), ElementsAre("3.1250\n3.0000 to 3.2500", "3.6250\n3.5000 to 3.7500"));
-}
-
-TEST_F(PageTest, ItDrawsCurvesBandsBaselinesAndEffects) {
-  add_grid();
-  open("#/?rows=means");
-  ASSERT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves'))"));
+  open();
+  ASSERT_TRUE(wait_for_chart("#curves"));
   EXPECT_GT(coloured_pixels("#curves"), 500);
-  EXPECT_GT(coloured_pixels("#effects"), 100);
-  std::vector<std::string> baselines;
+  EXPECT_EQ(text(".legend .baselines"), "dashed: unigram 5.000, bigram 4.500, gzip 4.250, entropy rate 0.500");
   std::map<std::string, Browser::Json> lines;
-  Browser::Json low;
-  for (const auto& set : datasets("#curves")) {
-    if (set.at("baseline") != "") baselines.push_back(set.at("baseline"));
-    // the held-out line is drawn last, so that it lies above the training line
-    lines[set.at("label")] = set.at("data");
-    if (set.at("label") == "" && set.at("baseline") == "" && low.is_null()) low = set.at("data");
-  }
-  EXPECT_THAT(baselines, ElementsAre("unigram 5.000", "bigram 4.500", "gzip 4.250", "entropy rate 0.500"));
-  const Browser::Json& held_out = lines.at("population=2048");
+  // The held-out line is drawn last, so that it lies above the training line.
+  for (const auto& set : datasets("#curves")) lines[set.at("label")] = set.at("data");
+  const Browser::Json& held_out = lines.at("population=2048, seed=1");
   ASSERT_EQ(held_out.size(), 11U);
-  EXPECT_EQ(held_out.back().at("x"), 100);
-  EXPECT_DOUBLE_EQ(held_out.back().at("y"), 3.125);
-  EXPECT_DOUBLE_EQ(low.back().at("y"), 3.0);  // the band's lower edge: the lowest seed
-
-  const auto effects = datasets("#effects");
-  EXPECT_EQ(effects.at(0).at("data"), Browser::Json::parse(R"([{"x": 0, "y": 3.625}, {"x": 1, "y": 3.125}])"));
+  EXPECT_EQ(held_out.back(), Browser::Json::parse(R"({"x": 100, "y": 3.25})"));
   choose("over", "tokens");
   EXPECT_TRUE(browser_->wait_for(
       "Chart.getChart(document.querySelector('#curves')).options.scales.x.title.text === 'member tokens'"));
-  choose("on", "tokens_per_second");
-  EXPECT_TRUE(browser_->wait_for(
-      "Chart.getChart(document.querySelector('#effects')).options.scales.y.title.text === 'member tokens/s'"));
-  EXPECT_DOUBLE_EQ(datasets("#effects").at(0).at("data").at(1).at("y"), 2048 * kSyntheticTokens / 0.01);
 }
 
 TEST_F(PageTest, ItFollowsARunThatWrites) {
@@ -267,17 +242,16 @@ TEST_F(PageTest, AllExperimentsHaveTheirDefaultsAndEachDataItsOwnOrder) {
   other.final_bits = 1.0;
   write_synthetic_run(results_ / "other", other);
   open("#/?experiment=*");
-  // The runs on the same data come first, then the heading and the run of the other data.
-  EXPECT_THAT(browser_->evaluate("[...document.querySelectorAll('#leaderboard tr.data')].map((row) => row.innerText)"),
-              ElementsAre("on count", "on count other.txt"));
+  EXPECT_THAT(texts("#leaderboard tr.data"),
+              ElementsAre("on count other.txt, bits per token", "on count, bits per token"));
   EXPECT_EQ(browser_->evaluate("[...document.querySelectorAll('#leaderboard tbody tr:not(.data)')].map((row) => "
                                "row.cells[2].innerText.trim()).join(' ')"),
-            "2048-0 2048-1 512-0 512-1 plain other");
+            "other 2048-0 2048-1 512-0 512-1 plain");
   EXPECT_EQ(browser_->evaluate(
                 "(() => { const at = [...document.querySelectorAll('#leaderboard thead th')].findIndex((th) => "
                 "th.innerText.trim() === 'population'); return [...document.querySelectorAll('#leaderboard tbody "
                 "tr:not(.data)')].map((row) => row.cells[at].innerText.trim()).join(' '); })()"),
-            "2048 2048 512 512 1024 512");
+            "512 2048 2048 512 512 1024");
 }
 
 TEST_F(PageTest, PointsOfASweepAreNamedByTheirNumber) {

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <regex>
 #include <sstream>
 
+#include "report/findings.h"
 #include "serve/results.h"
 #include "support/patience.h"
 #include "system/files.h"
@@ -45,7 +47,7 @@ TEST_F(ServerTest, ThePageAndAllItsPartsAreThere) {
   ASSERT_EQ(page->status, 200);
   EXPECT_THAT(page->get_header_value("Content-Type"), HasSubstr("text/html"));
   EXPECT_THAT(page->body, Not(HasSubstr("http")));  // nothing of another host, not even a link
-  for (const char* part : {"/chart.js", "/main.js", "/style.css", "/icon.svg", "/chart-licence.txt"}) {
+  for (const char* part : {"/chart.js", "/main.js", "/style.css", "/icon.svg", "/chart-licence.txt", "/findings.js"}) {
     EXPECT_EQ(get(part)->status, 200) << part;
   }
   EXPECT_THAT(get("/main.js")->get_header_value("Content-Type"), HasSubstr("text/javascript"));
@@ -54,8 +56,11 @@ TEST_F(ServerTest, ThePageAndAllItsPartsAreThere) {
 }
 
 TEST_F(ServerTest, BrowsersAreToldToAskNobodyElse) {
-  for (const char* path : {"/", "/api/runs"}) {
+  all_runs();
+  for (const char* path : {"/", "/api/runs", "/findings?folder=.", "/none"}) {
     const auto reply = get(path);
+    EXPECT_EQ(reply->get_header_value_count("Content-Security-Policy"), 1U) << path;
+    EXPECT_THAT(reply->get_header_value("Content-Security-Policy"), HasSubstr("script-src 'self';"));
     EXPECT_THAT(reply->get_header_value("Content-Security-Policy"), HasSubstr("default-src 'none'"));
     EXPECT_EQ(reply->get_header_value("X-Content-Type-Options"), "nosniff");
   }
@@ -69,6 +74,41 @@ TEST_F(ServerTest, RunsCurvesAndDetailsAreAnswered) {
   const auto run = get("/api/run?folder=sweeps%2Fgrid%2Fpoints%2F512-1");
   EXPECT_EQ(ordered_json::parse(run->body).at("record").at("seed"), 1);
   EXPECT_EQ(run->get_header_value("Content-Type"), "application/json");
+}
+
+TEST_F(ServerTest, FindingsAreThoseOfTheReport) {
+  all_runs();
+  const auto findings = [&](const std::string& query) { return get("/findings?" + query)->body; };
+  write_findings(collect({results_ / "sweeps/grid"}), "grid", folder_ / "report");
+  const std::string published = read_file(folder_ / "report" / "findings.html");
+  const std::string served = findings("folder=sweeps/grid");
+  EXPECT_THAT(served, HasSubstr("<title>Findings: grid</title>"));
+  EXPECT_THAT(served, HasSubstr("<a href=\"/#/run?folder=sweeps/grid/points/512-1\">points/512-1</a>"));
+  EXPECT_THAT(served, Not(HasSubstr("plots/")));
+  EXPECT_THAT(served, Not(HasSubstr("tables/")));
+  const auto cells_of = [](const std::string& page) {
+    const std::regex cell("<td class=n[^>]*>[^<]*");
+    return std::vector<std::string>(std::sregex_token_iterator(page.begin(), page.end(), cell), {});
+  };
+  EXPECT_THAT(cells_of(served), ::testing::SizeIs(::testing::Gt(50)));
+  EXPECT_EQ(cells_of(served), cells_of(published));
+
+  EXPECT_THAT(findings("folder=sweeps/grid/points/512-0&folder=sweeps/grid/points/2048-0"),
+              HasSubstr("<title>Findings: 2 chosen runs</title>"));
+  for (const char* query : {"", "folder=none", "folder=sweeps/grid&folder=none"}) {
+    EXPECT_EQ(get(std::string("/findings?") + query)->status, 404) << query;
+  }
+}
+
+TEST_F(ServerTest, FindingsFollowTheRunsAndSayWhereThereAreNone) {
+  const std::string running = add_running();
+  ASSERT_TRUE(wait_patiently([&] { return get("/findings?folder=" + running)->status == 200; }));
+  const auto said = [&] { return get("/findings?folder=" + running)->body; };
+  EXPECT_TRUE(wait_patiently([&] { return said().find("No run here is completed yet") != std::string::npos; }));
+  SyntheticRun run;
+  run.seed = 2;
+  add_point("2048-2", run);
+  EXPECT_TRUE(wait_patiently([&] { return said().find("Findings: 2048-2") != std::string::npos; }));
 }
 
 TEST_F(ServerTest, NothingIsCompressed) {
@@ -94,8 +134,9 @@ TEST_F(ServerTest, NoPathLeadsOutOfTheResults) {
   for (const char* folder :
        {"../outside", "sweeps/../../outside", "/etc", "%2e%2e%2Foutside",
         "sweeps/grid/points/512-0/../../../../../outside", "", "sweeps/grid/points", "sweeps/grid/points/512-0%00"}) {
-    for (const char* path : {"/api/run?folder=", "/api/curve?folder="}) {
-      EXPECT_EQ(get(std::string(path) + folder)->status, 404) << path << folder;
+    for (const char* path : {"/api/run?folder=", "/api/curve?folder=", "/findings?folder="}) {
+      const bool has_runs = std::string(folder) == "sweeps/grid/points" && *(path + 1) == 'f';
+      EXPECT_EQ(get(std::string(path) + folder)->status, has_runs ? 200 : 404) << path << folder;
     }
   }
   for (const char* path : {"/../outside/record.json", "/%2e%2e/outside/record.json", "/sweeps/grid/sweep.json"}) {

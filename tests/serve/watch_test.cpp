@@ -30,7 +30,8 @@ TEST_F(WatchTest, SummariesHaveTheFiguresOfRecordsAndMetrics) {
   EXPECT_EQ(reply.at("reading"), nullptr);
   EXPECT_EQ(reply.at("all"), true);
   EXPECT_EQ(reply.at("unread"), 0);
-  EXPECT_EQ(reply.at("sweeps"), ordered_json::parse(R"([{"name": "grid", "points": 7, "question": "Which?"}])"));
+  EXPECT_EQ(reply.at("sweeps"),
+            ordered_json::parse(R"([{"name": "grid", "folder": "sweeps/grid", "points": 7, "question": "Which?"}])"));
   EXPECT_THAT(folders_in(reply), ElementsAre("sweeps/grid/points/2048-0", "sweeps/grid/points/2048-1",
                                              "sweeps/grid/points/512-0", "sweeps/grid/points/512-1"));
   const ordered_json run = run_in(reply, "sweeps/grid/points/2048-1");
@@ -222,16 +223,16 @@ TEST_F(WatchTest, TheBestOfARunningRunIsThatOfItsMetricsWhereTheRecordIsOlder) {
 TEST_F(WatchTest, DataOfAFileHaveItsHash) {
   SyntheticRun run;
   RunRecord record = synthetic_record(run);
-  const auto hash_of = [&](const std::string& folder) {
+  const auto data_in = [&](const std::string& folder) {
     fs::create_directories(results_ / folder);
     write_record(results_ / folder / "record.json", record);
     Watch watch(results_);
     watch.look();
-    return run_in(watch.runs(""), folder).at("data_hash");
+    return run_in(watch.runs(""), folder).at("data");
   };
-  EXPECT_EQ(hash_of("generated"), nullptr);  // from a seed: it differs between seeds
+  EXPECT_EQ(data_in("generated"), "count, bits per token");  // from a seed: the hash differs between seeds
   record.config["dataset"] = {{"name", "text"}, {"path", "a.txt"}};
-  EXPECT_EQ(hash_of("file"), "222222222222");
+  EXPECT_EQ(data_in("file"), "count a.txt, sha256 222222222222, bits per token");
 }
 
 TEST_F(WatchTest, JsonThatNestsDeepIsNamedAndTheRestShown) {

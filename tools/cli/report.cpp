@@ -1,8 +1,6 @@
 // eggroll report, compare, export.
 #include <fmt/format.h>
 
-#include <sstream>
-
 #include "cli/commands.h"
 #include "cli/runs.h"
 #include "cli/terminal.h"
@@ -20,29 +18,6 @@ namespace {
 // The name of "results/sweeps/x/" is x.
 std::string name_of(const fs::path& path) {
   return fs::absolute(path / ".").lexically_normal().parent_path().filename();
-}
-
-// The paragraphs of report-notes.md in the reported folder, and of the one above it, which holds for all reports below.
-std::vector<std::string> notes_for(const fs::path& results) {
-  constexpr size_t kLongest = 2000;
-  std::vector<std::string> notes;
-  const fs::path folder = fs::absolute(results / ".").lexically_normal().parent_path();
-  for (const fs::path& place : {folder, folder.parent_path()}) {
-    const fs::path file = place / "report-notes.md";
-    if (!is_there(file)) continue;
-    std::istringstream lines(read_file(file, Links::kRefused));
-    std::string note;
-    const auto add = [&] {
-      if (!note.empty()) notes.push_back(one_line(note, kLongest));
-      note.clear();
-    };
-    for (std::string line; std::getline(lines, line);) {
-      if (line.empty()) add();
-      note += (note.empty() || line.empty() ? "" : " ") + line;
-    }
-    add();
-  }
-  return notes;
 }
 
 void print_problems(const std::vector<std::string>& problems) {

@@ -15,8 +15,9 @@
 #include <vector>
 
 #include "eggroll/error.h"
-#include "serve/assets.h"
+#include "report/document.h"
 #include "serve/connections.h"
+#include "serve/findings_pages.h"
 #include "serve/watch.h"
 
 namespace eggroll {
@@ -143,14 +144,10 @@ class Server::Work {
     http_.set_write_timeout(kPatience);
     http_.set_payload_max_length(0);  // a GET has none
     http_.new_task_queue = [] { return new Threads(); };
-    http_.set_default_headers(
-        {{"Cache-Control", "no-store"},
-         {"Content-Security-Policy",
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-         {"Cross-Origin-Resource-Policy", "same-origin"},
-         {"Referrer-Policy", "no-referrer"},
-         {"X-Content-Type-Options", "nosniff"}});
+    http_.set_default_headers({{"Cache-Control", "no-store"},
+                               {"Cross-Origin-Resource-Policy", "same-origin"},
+                               {"Referrer-Policy", "no-referrer"},
+                               {"X-Content-Type-Options", "nosniff"}});
     add_routes();
     if (port == 0) {
       port_ = http_.bind_to_any_port(kHost);
@@ -204,6 +201,14 @@ class Server::Work {
       }
       return httplib::Server::HandlerResponse::Handled;
     });
+    http_.set_post_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+      // gnuplot writes styles into its figures.
+      const bool has_styles = request.path == "/findings";
+      response.set_header("Content-Security-Policy",
+                          fmt::format("default-src 'none'; script-src 'self'; style-src 'self'{}; img-src 'self'; "
+                                      "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                                      has_styles ? " 'unsafe-inline'" : ""));
+    });
     http_.Get("/api/runs", [this](const httplib::Request& request, httplib::Response& response) {
       reply(response, watch_.runs(request.get_param_value("since")));
     });
@@ -213,11 +218,21 @@ class Server::Work {
     http_.Get("/api/curve", [this](const httplib::Request& request, httplib::Response& response) {
       reply_of_run(response, watch_.curves(request.get_param_value("folder")));
     });
-    for (const Asset& asset : assets()) {
-      const auto answer = [&asset](const httplib::Request&, httplib::Response& response) {
-        send(response, std::string(asset.text), type_of(asset.name));
-      };
-      http_.Get(asset.name == "index.html" ? "/" : "/" + std::string(asset.name), answer);
+    http_.Get("/findings", [this](const httplib::Request& request, httplib::Response& response) {
+      std::vector<std::string> folders;
+      const auto [begin, end] = request.params.equal_range("folder");
+      for (auto folder = begin; folder != end; ++folder) folders.push_back(folder->second);
+      const std::optional<std::string> page = findings_.page(folders);
+      if (!page) return refuse(response, 404, "no run is in that folder; the page at / lists them");
+      send(response, *page, type_of(".html"));
+    });
+    for (const std::span<const Asset> assets : {serve_assets(), page_assets()}) {
+      for (const Asset& asset : assets) {
+        const auto answer = [&asset](const httplib::Request&, httplib::Response& response) {
+          send(response, std::string(asset.text), type_of(asset.name));
+        };
+        http_.Get(asset.name == "index.html" ? "/" : "/" + std::string(asset.name), answer);
+      }
     }
     http_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
       if (response.body.empty()) refuse(response, response.status, "there is nothing here; the page is at /");
@@ -249,6 +264,7 @@ class Server::Work {
   }
 
   Watch watch_;
+  FindingsPages findings_{watch_};
   httplib::Server http_;
   int port_ = -1;
   std::mutex mutex_;

@@ -7,7 +7,12 @@
 #include <memory>
 #include <string>
 
+#include "system/asset.h"
+
 namespace eggroll {
+
+// The files of the page.
+std::span<const Asset> serve_assets();
 
 class Server {
  public:

@@ -33,11 +33,14 @@ ordered_json config_of(const RunRecord& record) {
   return values;
 }
 
-// The start of the data's sha256, which tells files of one name apart. Null for data that are generated from a seed.
-ordered_json data_hash_of(const RunRecord& record) {
+// Bits are compared where this text is the same: the data, the hash that tells files of one name apart (data that are
+// generated from a seed have none), and the unit.
+std::string compared_data(const RunRecord& record) {
+  std::string text = data_of(record);
+  if (!record.dataset) return text;
   const ordered_json::json_pointer seed("/dataset/seed");
-  if (!record.dataset || record.config.contains(seed)) return nullptr;
-  return record.dataset->sha256.substr(0, 12);
+  if (!record.config.contains(seed)) text += ", sha256 " + record.dataset->sha256.substr(0, 12);
+  return text + ", bits per " + record.dataset->unit;
 }
 
 ordered_json plugin_name(const RunRecord& record, const std::string& kind) {
@@ -103,8 +106,7 @@ ordered_json summary_of(const RunRecord& record, const RunMetrics& metrics) {
                           {"sweep", record.sweep ? ordered_json(record.sweep->name) : ordered_json()},
                           {"axes", record.sweep ? record.sweep->axes : axes_of_overrides(record)},
                           {"config", config_of(record)},
-                          {"data", data_of(record)},
-                          {"data_hash", data_hash_of(record)},
+                          {"data", compared_data(record)},
                           {"unit", record.dataset ? ordered_json(record.dataset->unit) : ordered_json()},
                           {"baselines", baselines_of(record)},
                           {"planned_steps", nullptr},

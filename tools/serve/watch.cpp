@@ -137,8 +137,7 @@ Watch::Found Watch::find() {
   found.problems = std::move(files.problems);
   for (const fs::path& path : files.records) {
     const bool in_folder = path.filename() == "record.json";
-    const std::string key =
-        shown((in_folder ? path.parent_path() : path).lexically_relative(results_).generic_string());
+    const std::string key = folder_of(path);
     const auto before = seen(key);
     const bool unchanged = before && before->record_path == path && before->record == stamp_of(path);
     if (in_folder || unchanged || is_record(path, found)) found.records[key] = path;
@@ -169,6 +168,7 @@ void Watch::forget_missing(const Found& found) {
   ordered_json sweeps = ordered_json::array();
   for (const CollectedSweep& sweep : found.sweeps) {
     sweeps.push_back({{"name", sweep.name},
+                      {"folder", shown(sweep.folder.lexically_relative(results_).generic_string())},
                       {"points", sweep.points},
                       {"question", sweep.question ? ordered_json(*sweep.question) : ordered_json()}});
   }
@@ -323,6 +323,29 @@ ordered_json Watch::runs(const std::string& since) const {
   reply["runs"] = ordered_json::array();
   for (const auto& [folder, run] : changed) reply["runs"].push_back(summary_of(folder, *run));
   return reply;
+}
+
+std::string Watch::folder_of(const fs::path& record) const {
+  const bool in_folder = record.filename() == "record.json";
+  return shown((in_folder ? record.parent_path() : record).lexically_relative(results_).generic_string());
+}
+
+std::optional<fs::path> Watch::path_of(const std::string& folder) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, run] : runs_) {
+    if (name == folder) return run->has_folder() ? run->record_path.parent_path() : run->record_path;
+    for (fs::path above = run->record_path.parent_path();; above = above.parent_path()) {
+      const fs::path below = above.lexically_relative(results_);
+      if (shown(below.generic_string()) == folder) return above;
+      if (below == "." || above == above.parent_path()) break;
+    }
+  }
+  return std::nullopt;
+}
+
+uint64_t Watch::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
 }
 
 std::optional<ordered_json> Watch::curves(const std::string& folder) const {

@@ -63,6 +63,12 @@ class Watch {
   // The run in this folder, as `runs` names it; nothing if there is none.
   std::optional<nlohmann::ordered_json> run(const std::string& folder) const;
   std::optional<nlohmann::ordered_json> curves(const std::string& folder) const;
+  // The path of a run, or of a folder with runs at any depth; nothing where there is no run.
+  std::optional<std::filesystem::path> path_of(const std::string& folder) const;
+  // The folder of a run by its record.
+  std::string folder_of(const std::filesystem::path& record) const;
+  // Changes with whatever a look sees.
+  uint64_t version() const;
 
  private:
   struct Found;

@@ -1,10 +1,9 @@
 // Chart.js with this page's style: no animation, the page's colours, light or dark; and axes that zoom and turn
 // logarithmic. The address keeps both.
-import { baselineNames, roomForNames } from "./baselines.js";
 import { h, themed } from "./dom.js";
 import { logarithmicText, logarithmicTicks, plainTicks } from "./ticks.js";
 import { change, view } from "./view.js";
-import { kKeys, rangeIn, zoomable } from "./zoom.js";
+import { axes, kKeys, rangeIn, zoomable } from "./zoom.js";
 
 export const colours = [
   "#4e79a7", "#e8812b", "#3f9b6c", "#c9485b", "#8a6bbd", "#a0785a", "#d673a8", "#7b8794", "#b0a12f", "#2aa0b5",
@@ -19,27 +18,23 @@ export function keyOf(colour) {
   return key;
 }
 
-// A logarithmic axis has no place for what is not above 0: such points of x are left out, and y has a gap there. A
-// baseline begins at the axis' left end.
-function positive(datasets, name, left) {
-  const dataOf = ({ baseline, data }) => {
-    if (name === "y") return data.map((point) => ({ ...point, y: point.y > 0 ? point.y : NaN }));
-    if (baseline) return data.map((point) => ({ ...point, x: Math.max(point.x, left) }));
-    return data.filter((point) => point.x > 0);
-  };
-  return datasets.map((set) => ({ ...set, data: dataOf(set) }));
+// A logarithmic axis has no place for what is not above 0: such points of x are left out, and y has a gap there.
+function positive(datasets, name) {
+  const dataOf = (data) => (name === "x" ? data.filter((point) => point.x > 0)
+    : data.map((point) => ({ ...point, y: point.y > 0 ? point.y : NaN })));
+  return datasets.map((set) => ({ ...set, data: dataOf(set.data) }));
 }
 
 function leastPositive(datasets, name) {
-  const values = datasets.filter((set) => !set.baseline).flatMap((set) => set.data.map((point) => point[name]));
+  const values = datasets.flatMap((set) => set.data.map((point) => point[name]));
   const least = Math.min(...values.filter((value) => value > 0));
   return Number.isFinite(least) ? least : undefined;
 }
 
-// A canvas in a box, and the switches of its axes as `tools`. axes: those that zoom and turn logarithmic.
+// A canvas in a box, and the switches of its axes as `tools`.
 // draw(datasets, scales, fit) shows the datasets, and may be called again. fit(x's zoom or null, the names of the
 // logarithmic axes) gives the range of y that is shown where the reader has not zoomed it.
-export function chartPanel(id, title, axes = ["x", "y"]) {
+export function chartPanel(id, title) {
   const canvas = h("canvas", { id, tabindex: "0", role: "img", "aria-describedby": `${id}-keys` });
   const frame = h("div", { class: "frame", hidden: true });
   const keys = h("p", { class: "keys", id: `${id}-keys` }, kKeys);
@@ -63,7 +58,7 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
   const hint = h("span", { class: "quiet" }, "drag over a part to zoom");
   const tools = h("span", { class: "tools", role: "group", "aria-label": `axes of: ${title}` },
     switches.map((input, i) => h("label", { class: "check" }, input, `log ${axes[i]}`)), reset, hint);
-  zoomable(canvas, frame, axes, () => chart, (ranges, replace) => change(inAddress(ranges), replace));
+  zoomable(canvas, frame, () => chart, (ranges, replace) => change(inAddress(ranges), replace));
 
   const draw = (sets, scales, fit = () => ({})) => {
     let datasets = sets;
@@ -81,7 +76,7 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
       Object.assign(scale, { type: isLog ? "logarithmic" : "linear" }, zoom[name]);
       if (isLog) {
         if (!(scale.min > 0)) scale.min = leastPositive(sets, name);
-        datasets = positive(datasets, name, scale.min);
+        datasets = positive(datasets, name);
         scale.afterBuildTicks = logarithmicTicks;
         scale.ticks = { maxRotation: 0, callback: logarithmicText };
       }
@@ -91,7 +86,7 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
     }
     const options = {
       animation: false,
-      layout: { padding: { right: () => roomForNames(canvas, datasets) } },
+      layout: { padding: { right: 8 } },
       maintainAspectRatio: false,
       parsing: false,
       normalized: true,
@@ -109,7 +104,7 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
       },
     };
     if (chart === null) {
-      chart = new Chart(canvas, { type: "line", data: { datasets }, options, plugins: [baselineNames] });
+      chart = new Chart(canvas, { type: "line", data: { datasets }, options });
     } else {
       chart.data.datasets = datasets;
       chart.options = options;
@@ -120,7 +115,6 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
       .filter((set) => set.named)
       .map((set) => `${set.label} ends at ${Number(lastOf(set)?.toPrecision(4))}`);
     canvas.setAttribute("aria-label", [title, ...ends].join("; "));
-    return chart;
   };
   return { box, tools, draw, remove: () => chart?.destroy() };
 }

@@ -1,7 +1,6 @@
-// The learning curves of some rows: each run's own, or the mean over seeds with a band from the lowest to the highest.
-import { baselineEntries, baselinesOf } from "./baselines.js";
+// The learning curves of some runs, and the baselines.
 import { chartPanel, clear, colours, keyOf } from "./charts.js";
-import { choice, h, renew } from "./dom.js";
+import { choice, h, renew, themed } from "./dom.js";
 import { count, duration } from "./format.js";
 import { curvesOf } from "./store.js";
 import { ticksAs } from "./ticks.js";
@@ -11,57 +10,27 @@ const rangeNames = { late: "late training", all: "from the start" };
 
 const xNames = { step: "steps", tokens: "member tokens", seconds: "seconds in steps" };
 
-// Interpolates linearly between the two nearest points; null beyond the ends.
-function valueAt(line, column, step) {
-  const steps = line.step;
-  if (!steps.length || step < steps[0] || step > steps[steps.length - 1]) return null;
-  let [low, high] = [0, steps.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (steps[middle] <= step) low = middle;
-    else high = middle;
-  }
-  if (steps[low] === step || steps[high] === steps[low]) return line[column][low];
-  const part = (step - steps[low]) / (steps[high] - steps[low]);
-  return line[column][low] * (1 - part) + line[column][high] * part;
+function datasetOf(line, x, label, colour, held_out) {
+  return {
+    label,
+    named: held_out,
+    data: line.step.map((_, i) => ({ x: line[x][i], y: line.bits[i] })),
+    borderColor: held_out ? colour : clear(colour, 0.55),
+    backgroundColor: colour,
+    borderWidth: held_out ? 2 : 1,
+    pointRadius: held_out && line.step.length < 60 ? 2 : 0,
+  };
 }
 
-// {x, mean, low, high} at every step of the longest line, over the lines that reach the step.
-function meanLine(lines, x) {
-  const longest = lines.reduce((a, b) => (b.step.length > a.step.length ? b : a));
-  return longest.step.map((step) => {
-    const there = lines.filter((line) => valueAt(line, "bits", step) !== null);
-    const values = there.map((line) => valueAt(line, "bits", step));
-    const mean = (numbers) => numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
-    return {
-      x: x === "step" ? step : mean(there.map((line) => valueAt(line, x, step))),
-      mean: mean(values),
-      low: Math.min(...values),
-      high: Math.max(...values),
-    };
-  });
-}
-
-function datasetsOf(lines, x, label, colour, held_out) {
-  const points = meanLine(lines, x);
-  const of = (key) => points.map((point) => ({ x: point.x, y: point[key] }));
-  const hidden = { pointRadius: 0, pointHitRadius: 0, borderWidth: 0, label: "" };
-  const band = lines.length < 2 || !held_out ? [] : [
-    { ...hidden, data: of("low") },
-    { ...hidden, data: of("high"), fill: "-1", backgroundColor: clear(colour, 0.22) },
-  ];
-  return [
-    ...band,
-    {
-      label,
-      named: held_out,
-      data: of("mean"),
-      borderColor: held_out ? colour : clear(colour, 0.55),
-      backgroundColor: colour,
-      borderWidth: held_out ? 2 : 1,
-      pointRadius: held_out && points.length < 60 ? 2 : 0,
-    },
-  ];
+// The baselines as dashed lines across the chart, where all runs have the same.
+function baselinesOf(runs, datasets) {
+  const places = datasets.flatMap((set) => set.data.map((point) => point.x)).filter((x) => x > 0);
+  const texts = new Set(runs.map((run) => JSON.stringify(run.baselines)));
+  if (!places.length || texts.size > 1) return [];
+  const ends = [Math.min(...places), Math.max(...places)];
+  const style = { borderColor: themed("--quiet"), borderDash: [7, 4], borderWidth: 1, pointRadius: 0 };
+  return Object.entries(runs[0].baselines).filter(([, level]) => Number.isFinite(level))
+    .map(([label, level]) => ({ ...style, label, level, data: ends.map((x) => ({ x, y: level })) }));
 }
 
 const kEarly = 0.25; // the share of a curve's width whose bits the late range leaves out
@@ -120,30 +89,24 @@ export function curveChoices(parent, of) {
 export function curvesChart(title) {
   const panel = chartPanel("curves", title);
   const legend = h("div", { class: "legend" });
-  // rows: each with its runs; labels: one for each. Returns how many rows have something to draw.
-  async function show(rows, labels, x, range) {
+  // labels: one for each run. Returns how many runs have something to draw.
+  async function show(runs, labels, x, range) {
     const datasets = [];
     const entries = []; // for the legend
-    let drawn = 0;
-    const runs = rows.flatMap((row) => row.runs);
-    const curves = new Map((await curvesOf(runs)).map((curve, i) => [runs[i].folder, curve]));
-    rows.forEach((row, i) => {
+    (await curvesOf(runs)).forEach((curve, i) => {
       const colour = colours[i % colours.length];
       for (const kind of ["train", "held_out"]) {
-        const lines = row.runs.map((run) => curves.get(run.folder)?.[kind]).filter((line) => line?.step.length);
-        if (!lines.length) continue;
-        if (kind === "held_out") {
-          drawn += 1;
-          entries.push(h("span", {}, keyOf(colour), labels[i]));
-        }
-        datasets.push(...datasetsOf(lines, x, labels[i], colour, kind === "held_out"));
+        if (!curve?.[kind].step.length) continue;
+        if (kind === "held_out") entries.push(h("span", {}, keyOf(colour), labels[i]));
+        datasets.push(datasetOf(curve[kind], x, labels[i], colour, kind === "held_out"));
       }
     });
+    const drawn = entries.length;
     const end = Math.max(0, ...datasets.flatMap((set) => set.data.map((point) => point.x)));
     const units = new Set(runs.map((run) => run.unit).filter(Boolean));
-    const baselines = drawn && new Set(rows.map((row) => row.axes.data)).size === 1 ? baselinesOf(runs, end) : [];
+    const baselines = drawn ? baselinesOf(runs, datasets) : [];
     const format = x === "seconds" ? duration : count;
-    const chart = panel.draw(
+    panel.draw(
       [...datasets, ...baselines],
       {
         x: {
@@ -156,7 +119,8 @@ export function curvesChart(title) {
       },
       (zoom, logs) => fitting(datasets, baselines, range, zoom, logs),
     );
-    renew(legend, entries, baselineEntries(chart));
+    const levels = baselines.map(({ label, level }) => `${label} ${level.toFixed(3)}`);
+    renew(legend, entries, levels.length ? h("span", { class: "baselines" }, `dashed: ${levels.join(", ")}`) : null);
     return drawn;
   }
   return { box: h("div", {}, panel.box, legend), tools: panel.tools, show, remove: panel.remove };

@@ -1,5 +1,4 @@
 // Asks the server for changes every other second, and shows the page that the address names.
-import { comparePage } from "./compare.js";
 import { h, renew } from "./dom.js";
 import { overview } from "./overview.js";
 import { runPage } from "./run.js";
@@ -30,12 +29,12 @@ function readingPage() {
 async function show() {
   const { path, of } = view();
   const folder = of.get("folder") ?? "";
-  const pages = { "/run": () => runPage(main, folder), "/compare": () => comparePage(main) };
-  const shown = pages[path] ? `${path} ${path === "/run" ? folder : ""}` : "/";
+  const isRun = path === "/run";
+  const shown = isRun ? `${path} ${folder}` : "/";
   const wanted = store.reading ? "reading" : shown;
   if (wanted !== pageOf) {
     page?.remove();
-    page = store.reading ? readingPage() : pages[path]?.() ?? overview(main);
+    page = store.reading ? readingPage() : isRun ? runPage(main, folder) : overview(main);
     pageOf = wanted;
     scrollTo(0, 0);
   }

@@ -1,16 +1,15 @@
-// The first page: progress, curves, the effect of each axis, the leaderboard.
+// The first page: progress, curves, the leaderboard.
 import { colours } from "./charts.js";
 import { curveChoices, curvesChart } from "./curves.js";
 import { choice, h, head, renew, status } from "./dom.js";
-import { effectsChart } from "./effects.js";
 import { leaderboard } from "./leaderboard.js";
 import {
-  experimentOf, experiments, filtered, isOfBits, labelsOf, shortName, sortedRows, varyingAxes, withValues,
+  experimentOf, experiments, filtered, folderOf, labelsOf, shortName, sorted, varyingAxes, withValues,
 } from "./select.js";
 import { store } from "./store.js";
-import { addressOf, change, chosenRuns, experimentAddress, openedOn, view } from "./view.js";
+import { addressOf, change, chosenRuns, experimentAddress, findingsAddress, openedOn, view } from "./view.js";
 
-const kCurves = 10; // rows with a curve: the first of the table
+const kCurves = 10; // runs with a curve: the first of the table
 const kFilters = 8; // axes with a filter that is always seen
 
 const statuses = ["completed", "stopped", "running", "interrupted", "failed", "unreadable", "waiting"];
@@ -40,6 +39,7 @@ function progress(runs, chosen, of) {
     "section",
     { id: "progress" },
     head(`${ended} of ${plural(total, "run")} ended`,
+      runs.length ? h("a", { href: findingsAddress([folderOf(runs)]) }, "Findings") : null,
       store.unread
         ? h("span", { class: "quiet" }, `still reading the metrics of ${plural(store.unread, "run")}`) : null),
     planned.map((sweep) => (sweep.question ? h("p", { class: "note" }, sweep.question) : null)),
@@ -74,7 +74,7 @@ function filters(names, chosen, axes, of) {
     { class: "filters", id: "filters" },
     names.length > 1 || (chosen && !names.includes(chosen))
       ? choice("experiment", [...known, ["*", "all"]], chosen || "*",
-          // Filters of one experiment mean nothing in another; what was chosen to compare stays.
+          // Filters of one experiment mean nothing in another; the chosen runs stay.
           (name) => {
             const kept = chosenRuns(of).map((folder) => ["run", folder]);
             location.hash = addressOf("/", new URLSearchParams([["experiment", name], ...kept]));
@@ -82,8 +82,6 @@ function filters(names, chosen, axes, of) {
       : null,
     h("label", {}, h("span", {}, "find"), find),
     shown.slice(0, kFilters).map(filter),
-    choice("rows", [["runs", "runs"], ["means", "means over seeds"]], of.get("rows") ?? "runs",
-      (rows) => change({ rows, sort: null, down: null })),
     rest.length
       ? h("details", { open: rest.some(([axis]) => of.has(`axis ${axis}`)) },
           h("summary", {}, `${rest.length} more ${rest.length === 1 ? "axis" : "axes"}`), h("div", { class: "filters" }, rest.map(filter)))
@@ -95,6 +93,8 @@ function filters(names, chosen, axes, of) {
 function complaints(path, names, chosen, axes, of) {
   const sentences = [];
   if (path !== "/") sentences.push(`There is no page ${path}, which the address names; these are all runs.`);
+  const missing = chosenRuns(of).filter((folder) => !store.runs.has(folder));
+  sentences.push(...missing.map((folder) => `No run is in ${folder}, which the address of this page names.`));
   if (chosen && names.length && !names.includes(chosen)) {
     sentences.push([`No run is of the experiment “${chosen}”, which the address of this page names. There are: `,
       names.map((name, i) => [i ? ", " : "", h("a", { href: experimentAddress(name) }, name)])]);
@@ -113,13 +113,13 @@ function complaints(path, names, chosen, axes, of) {
   return sentences;
 }
 
-// The way to the comparison, as long as runs are chosen.
+// What can be done with the chosen runs, as long as there are some.
 function chosenBar(of) {
-  const n = chosenRuns(of).length;
-  if (!n) return null;
+  const folders = chosenRuns(of);
+  if (!folders.length) return null;
   return h("div", { class: "chosen", id: "chosen" },
-    h("span", { role: "status" }, `${plural(n, "run")} chosen`),
-    h("a", { class: "plain", href: addressOf("/compare", of) }, "Compare"),
+    h("span", { role: "status" }, `${plural(folders.length, "run")} chosen, whose curves are drawn`),
+    h("a", { class: "plain", href: findingsAddress(folders) }, "Findings of these"),
     h("button", { class: "plain", onclick: () => change({ run: null }) }, "Choose none"));
 }
 
@@ -131,40 +131,13 @@ export function overview(main) {
     more: h("div"), chosen: h("div", { class: "stays" }),
   };
   const curves = curvesChart("Learning curves");
-  const effects = effectsChart();
   const curveChoice = h("div");
   const curveNote = h("p", { class: "note", id: "curves-note" });
-  const effectChoice = h("div");
-  const effectNote = h("p", { class: "note", id: "effects-note" });
   const curvePanel = h("section", {}, head("Learning curves", curveChoice, curves.tools), curves.box, curveNote);
-  const effectPanel = h("section", {}, head("Effect of an axis", effectChoice, effects.tools), effects.box, effectNote);
   main.replaceChildren(
-    parts.unknown, parts.progress, parts.filters,
-    h("div", { class: "charts" }, curvePanel, effectPanel),
+    parts.unknown, parts.progress, parts.filters, curvePanel,
     h("section", {}, head("Leaderboard", parts.count), parts.wide, parts.more, parts.chosen),
   );
-
-  function showEffects(rows, runs, axes, of) {
-    const metric = (key) => store.numbers.find((number) => number.key === key);
-    const number = metric(of.get("metric")) ?? metric("bits");
-    const { data } = rows.find((row) => Number.isFinite(row[number.key]))?.axes ?? {};
-    const comparable = (all) => (isOfBits(number.key) ? all.filter((one) => one.axes.data === data) : all);
-    const tried = varyingAxes(comparable(runs)).filter(([name]) => name !== "data" && name !== "experiment");
-    effectPanel.hidden = tried.length === 0;
-    if (effectPanel.hidden) return;
-    const [axis, values] = tried.find(([name]) => name === of.get("effect")) ?? tried[0];
-    renew(effectChoice,
-      choice("axis", tried.map(([name]) => [name, shortName(name, axes)]), axis, (to) => change({ effect: to })), " ",
-      choice("on", store.numbers.map(({ key, title }) => [key, title]), number.key,
-        (to) => change({ metric: to, "effects y": null })));
-    const n = effects.show(comparable(rows), axis, values, number);
-    effects.box.hidden = effects.tools.hidden = n === 0;
-    const what = of.get("rows") === "means" ? "configuration" : "run";
-    effectNote.textContent = n === 0 ? `No ${what} with this number has ended.` :
-      `${plural(n, `final ${what}`)}; a line joins those that are equal in all else, diamonds are means.` +
-      (comparable(rows).length === rows.length ? ""
-        : ` Only runs on ${data}, because bits on different data cannot be compared.`);
-  }
 
   async function show() {
     const { path, of } = view();
@@ -175,7 +148,7 @@ export function overview(main) {
     const chosen = asked === "*" ? "" : asked ?? names[0] ?? "";
     const runs = withValues(all.filter((run) => !chosen || experimentOf(run) === chosen));
     const axes = varyingAxes(runs);
-    const rows = sortedRows(filtered(runs, axes, of), of);
+    const shown = sorted(filtered(runs, axes, of), of);
     const sentences = complaints(path, names, chosen, axes, of);
     renew(parts.unknown, sentences.length
       ? h("section", { id: "unknown" }, sentences.map((text) => h("p", { class: "bad" }, text))) : null);
@@ -184,26 +157,25 @@ export function overview(main) {
 
     const { x, range } = curveChoices(curveChoice, of);
     // Curves on different data do not belong into one chart.
-    const drawable = rows.filter((row) => row.runs.some((run) => run.has_curve));
-    const comparable = drawable.filter((row) => row.axes.data === drawable[0].axes.data);
+    const picked = withValues(chosenRuns(of).filter((folder) => store.runs.has(folder)).map((folder) => store.runs.get(folder)));
+    const drawable = (picked.length ? picked : shown).filter((run) => run.has_curve);
+    const comparable = drawable.filter((run) => run.data === drawable[0].data);
     const first = comparable.slice(0, kCurves);
-    const colourOf = (row) => (first.includes(row) ? colours[first.indexOf(row)] : null);
-    showEffects(rows, runs, axes, of);
-    const { table, more } = leaderboard(rows, axes, of, colourOf);
-    parts.count.textContent = `${plural(rows.length, "row")} of ${plural(runs.length, "run")}`;
+    const places = new Map(first.map((run, i) => [run.folder, i]));
+    const { table, more } = leaderboard(shown, axes, of, ({ folder }) => colours[places.get(folder)]);
+    parts.count.textContent = plural(shown.length, "run");
     renew(parts.wide, table);
     renew(parts.more, more);
     renew(parts.chosen, chosenBar(of));
 
     curvePanel.hidden = first.length === 0;
     if (curvePanel.hidden) return;
-    const drawn = await curves.show(first, labelsOf(first, axes), x, range);
+    const drawn = await curves.show(first, labelsOf(first, varyingAxes(first)), x, range);
     const n = comparable.length;
-    const which = drawn < n ? `The first ${drawn} of ${n} rows` : n === 1 ? "The row" : `All ${n} rows`;
-    const withCurve = drawable.length < rows.length ? " with a curve" : "";
-    const onData = n < drawable.length ? ` on ${first[0].axes.data}` : "";
-    curveNote.textContent = `${which} below${withCurve}${onData}: held-out bits thick, training bits thin` +
-      (of.get("rows") === "means" ? "; bands reach from the lowest seed to the highest." : ".");
+    const which = drawn < n ? `The first ${drawn} of ${plural(n, "run")}` : n === 1 ? "The run" : `All ${n} runs`;
+    const where = picked.length ? " that you chose" : " below" + (drawable.length < shown.length ? " with a curve" : "");
+    const onData = n < drawable.length ? ` on ${first[0].data}` : "";
+    curveNote.textContent = `${which}${where}${onData}: held-out bits thick, training bits thin.`;
   }
-  return { show, remove: () => { curves.remove(); effects.remove(); } };
+  return { show, remove: curves.remove };
 }

@@ -97,7 +97,7 @@ export function runPage(main, folder) {
     renew(texts, parts);
     overTime.show(known.monitor, of);
     const { x, range } = curveChoices(choices, of);
-    if (!curvePanel.hidden) await curves.show([{ ...run, runs: [run] }], labelsOf([run], []), x, range);
+    if (!curvePanel.hidden) await curves.show([run], labelsOf([run], []), x, range);
   }
   return { show, remove: () => { curves.remove(); overTime.remove(); } };
 }

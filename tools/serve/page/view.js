@@ -7,6 +7,8 @@ export function view() {
 
 export const addressOf = (path, of) => `#${path}?${of}`;
 export const runAddress = (folder) => addressOf("/run", new URLSearchParams({ folder }));
+// The report on the runs in these folders, which the server makes.
+export const findingsAddress = (folders) => `findings?${new URLSearchParams(folders.map((folder) => ["folder", folder]))}`;
 export const experimentAddress = (experiment) => addressOf("/", new URLSearchParams({ experiment }));
 
 // The experiment that is shown where the address names none. The first choice of the reader puts it into the address,
@@ -30,12 +32,12 @@ export function change(values, replace = false) {
   go(path, of, replace);
 }
 
-// The folders of the runs that the reader chose to compare, and a change of them.
+// The folders of the runs that the reader chose, and a change of them.
 export const chosenRuns = (of) => of.getAll("run");
-export function choose(folders, isChosen) {
+export function choose(folder, isChosen) {
   const { path, of } = view();
-  const others = chosenRuns(of).filter((folder) => !folders.includes(folder));
+  const others = chosenRuns(of).filter((other) => other !== folder);
   of.delete("run");
-  for (const folder of isChosen ? [...others, ...folders] : others) of.append("run", folder);
+  for (const one of isChosen ? [...others, folder] : others) of.append("run", one);
   go(path, of, false);
 }

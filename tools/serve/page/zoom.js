@@ -3,6 +3,8 @@
 
 const kLeastDrag = 12; // pixels; a shorter one is a click
 
+export const axes = ["x", "y"];
+
 export const kKeys = "Keys: + and − zoom, arrows move, 0 shows all.";
 
 // "2..3.5" as {min: 2, max: 3.5}; null for anything else.
@@ -26,10 +28,9 @@ const keys = {
   ArrowLeft: { x: -0.15 }, ArrowRight: { x: 0.15 }, ArrowDown: { y: -0.15 }, ArrowUp: { y: 0.15 },
 };
 
-// frame: the element that shows what is dragged over. names: the axes that zoom, "x" and "y". set({x: "2..3.5"},
-// replace) gets the new ranges, null for a whole axis.
-export function zoomable(canvas, frame, names, chartOf, set) {
-  const whole = Object.fromEntries(names.map((name) => [name, null]));
+// frame: the element that shows what is dragged over. set({x: "2..3.5"}, replace) gets the new ranges, null for a whole
+// axis.
+export function zoomable(canvas, frame, chartOf, set) {
   let from = null; // where the drag began
 
   // The dragged part as {x: [left, right], y: [top, bottom]} in pixels, with the axes that it chooses.
@@ -42,7 +43,7 @@ export function zoomable(canvas, frame, names, chartOf, set) {
       y: sorted(from.y, between(event.offsetY, top, bottom)),
     };
     const isLong = ([a, b]) => b - a >= kLeastDrag;
-    const chosen = names.filter((name) => isLong(part[name]) && !(name === "y" && event.pointerType === "touch"));
+    const chosen = axes.filter((name) => isLong(part[name]) && !(name === "y" && event.pointerType === "touch"));
     return { part, chosen };
   };
   const end = () => {
@@ -85,11 +86,11 @@ export function zoomable(canvas, frame, names, chartOf, set) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "0" || event.key === "Escape") {
       end();
-      set(whole, true);
+      set({ x: null, y: null }, true);
       return;
     }
     const key = keys[event.key];
-    const moved = names.filter((name) => key?.factor || key?.[name]);
+    const moved = axes.filter((name) => key?.factor || key?.[name]);
     if (!moved.length || !chartOf()) return;
     event.preventDefault();
     const { scales } = chartOf();

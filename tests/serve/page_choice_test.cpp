@@ -1,5 +1,4 @@
-// The page tells runs apart: what it opens on, legends, columns, chosen runs side by side, and what an address asks
-// for.
+// The page tells runs apart: what it opens on, legends, columns, chosen runs, findings, and what an address asks for.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -15,7 +14,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class PageCompareTest : public PageTest {
+// The runs in the legend of the curves.
+constexpr const char* kLegend = ".chart + .legend > span:not(.baselines)";
+
+class PageChoiceTest : public PageTest {
  protected:
   // A run of its own sweep in a folder of its name.
   void add_run(const std::string& name, SyntheticRun run, const std::function<void(RunRecord&)>& change = {}) {
@@ -25,18 +27,8 @@ class PageCompareTest : public PageTest {
     if (change) change(record);
     write_record(results_ / name / "record.json", record);
   }
-  // The cells of the row of the comparison that begins with this text.
-  std::vector<std::string> compared(const std::string& name) {
-    return browser_
-        ->evaluate(
-            "(() => { const row = [...document.querySelectorAll('#compare tr')].find((tr) => "
-            "tr.cells[0].innerText.trim() === " +
-            quoted(name) +
-            "); return row ? [...row.cells].slice(1).map((cell) => cell.innerText.trim()) : ['no such row']; })()")
-        .get<std::vector<std::string>>();
-  }
   void tick(const std::string& folder) {
-    browser_->evaluate("document.querySelector('input[aria-label=" + quoted("compare " + folder) + "]').click()");
+    browser_->evaluate("document.querySelector('input[aria-label=" + quoted("choose " + folder) + "]').click()");
   }
   std::string address() { return browser_->evaluate("decodeURIComponent(location.hash)"); }
   std::string experiment() {
@@ -44,7 +36,7 @@ class PageCompareTest : public PageTest {
   }
 };
 
-TEST_F(PageCompareTest, ThePageOpensOnWhatRuns) {
+TEST_F(PageChoiceTest, ThePageOpensOnWhatRuns) {
   SyntheticRun run;
   run.started = "2026-01-02T09:00:00Z";
   add_run("newest", run);
@@ -63,24 +55,25 @@ TEST_F(PageCompareTest, ThePageOpensOnWhatRuns) {
   open();
   EXPECT_EQ(experiment(), "at-work (sweep)");
   // The first choice keeps the experiment, also when a newer one begins.
-  choose("rows", "means");
+  choose("over", "tokens");
   ASSERT_TRUE(browser_->wait_for("location.hash.includes('experiment=')"));
   EXPECT_THAT(address(), HasSubstr("experiment=at-work+(sweep)"));
 }
 
-TEST_F(PageCompareTest, WhatTheAddressAsksForInVainIsSaid) {
+TEST_F(PageChoiceTest, WhatTheAddressAsksForInVainIsSaid) {
   add_grid();
   open("#/?axis+train.population=77&axis+model.depth=3");
   EXPECT_THAT(text("#unknown"), HasSubstr("No run has train.population=77"));
   EXPECT_THAT(text("#unknown"), HasSubstr("The runs do not differ in \u201cmodel.depth\u201d"));
   browser_->evaluate("location.hash = '#/nowhere'");
   ASSERT_TRUE(browser_->wait_for("document.querySelector('#unknown').innerText.includes('There is no page /nowhere')"));
-  browser_->evaluate("location.hash = '#/compare?run=sweeps/grid/points/512-0&run=gone'");
-  ASSERT_TRUE(browser_->wait_for("document.querySelector('#compare')"));
-  EXPECT_THAT(texts(".bad"), ElementsAre("No run is in gone, which the address of this page names."));
+  browser_->evaluate("location.hash = '#/?run=sweeps/grid/points/512-0&run=gone'");
+  EXPECT_TRUE(
+      browser_->wait_for("document.querySelector('#unknown').innerText === "
+                         "'No run is in gone, which the address of this page names.'"));
 }
 
-TEST_F(PageCompareTest, LegendsNameWhatDiffers) {
+TEST_F(PageChoiceTest, LegendsNameWhatDiffers) {
   for (const uint64_t seed : {0U, 1U}) {
     for (const int rank : {1, 4}) {
       SyntheticRun run;
@@ -97,18 +90,13 @@ TEST_F(PageCompareTest, LegendsNameWhatDiffers) {
   }
   open();
   ASSERT_TRUE(wait_for_chart("#curves"));
-  const std::string entries = "#curves ~ .legend > span:not(.narrow), .chart + .legend > span:not(.narrow)";
   // The width is equal in all, so it is in no legend; both keys of an axis of two are named.
-  EXPECT_THAT(texts(entries), ElementsAre("rank=1, sigma_shift=3, seed=0", "rank=1, sigma_shift=3, seed=1",
+  EXPECT_THAT(texts(kLegend), ElementsAre("rank=1, sigma_shift=3, seed=0", "rank=1, sigma_shift=3, seed=1",
                                           "rank=4, sigma_shift=6, seed=0", "rank=4, sigma_shift=6, seed=1"));
   EXPECT_THAT(column("rank+sigma_shift"), ElementsAre("1, 3", "1, 3", "4, 6", "4, 6"));
-  choose("rows", "means");
-  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 2"));
-  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('.chart + .legend > span:not(.narrow)').length === 2"));
-  EXPECT_THAT(texts(entries), ElementsAre("rank=1, sigma_shift=3", "rank=4, sigma_shift=6"));
 }
 
-TEST_F(PageCompareTest, LegendsNameThreeAxesThatDifferTogether) {
+TEST_F(PageChoiceTest, LegendsNameThreeAxesThatDifferTogether) {
   const auto add = [&](const std::string& name, const ordered_json& axes) {
     SyntheticRun run;
     run.axes = axes;
@@ -119,10 +107,9 @@ TEST_F(PageCompareTest, LegendsNameThreeAxesThatDifferTogether) {
   add("3", {{"model.a", "1"}, {"model.b", "1"}, {"model.c", "1"}, {"model.d", "1"}});
   add("4", {{"model.a", "2"}, {"model.b", "2"}, {"model.c", "2"}, {"model.d", "2"}});
   const auto labels_of = [&](const std::string& first, const std::string& second) {
-    open("#/compare?run=sweeps/grid/points/" + first + "&run=sweeps/grid/points/" + second);
+    open("#/?run=sweeps/grid/points/" + first + "&run=sweeps/grid/points/" + second);
     EXPECT_TRUE(wait_for_chart("#curves"));
-    const std::vector<std::string> legend = texts(".chart + .legend > span:not(.narrow)");
-    EXPECT_EQ(texts("#compare thead a"), legend);
+    const std::vector<std::string> legend = texts(kLegend);
     browser_->open("about:blank");
     return legend;
   };
@@ -131,15 +118,15 @@ TEST_F(PageCompareTest, LegendsNameThreeAxesThatDifferTogether) {
   EXPECT_THAT(labels_of("3", "4"), ElementsAre("a=1, b=1, c=1", "a=2, b=2, c=2"));
 }
 
-TEST_F(PageCompareTest, RunsThatAreEqualInAllAreNamedByTheirFolder) {
+TEST_F(PageChoiceTest, RunsThatAreEqualInAllAreNamedByTheirFolder) {
   add_point("0001-a-1a2b3c4d", {});
   add_point("0002-a-1a2b3c4d", {});
   open();
   ASSERT_TRUE(wait_for_chart("#curves"));
-  EXPECT_THAT(texts(".chart + .legend > span:not(.narrow)"), ElementsAre("grid, point 0001", "grid, point 0002"));
+  EXPECT_THAT(texts(kLegend), ElementsAre("grid, point 0001", "grid, point 0002"));
 }
 
-TEST_F(PageCompareTest, NoTwoColumnsHaveOneName) {
+TEST_F(PageChoiceTest, NoTwoColumnsHaveOneName) {
   for (const char* value : {"1", "2"}) {
     SyntheticRun run;
     run.axes = {{"dataset.seed", value}, {"model.width", value}, {"noise.width", value}, {"train.status", value}};
@@ -155,7 +142,7 @@ TEST_F(PageCompareTest, NoTwoColumnsHaveOneName) {
   EXPECT_EQ(std::set<std::string>(labels.begin(), labels.end()).size(), labels.size()) << labels;
 }
 
-TEST_F(PageCompareTest, ManyAxesDoNotPushTheFiguresAway) {
+TEST_F(PageChoiceTest, ManyAxesDoNotPushTheFiguresAway) {
   for (const char* value : {"1", "2"}) {
     SyntheticRun run;
     for (int i = 0; i < 10; ++i) run.axes["model.a" + std::to_string(i)] = value;
@@ -171,7 +158,7 @@ TEST_F(PageCompareTest, ManyAxesDoNotPushTheFiguresAway) {
   EXPECT_EQ(browser_->evaluate("document.querySelector('#filters details').open"), true);
 }
 
-TEST_F(PageCompareTest, BitsOfOtherDataOrUnitsAreRankedApart) {
+TEST_F(PageChoiceTest, BitsOfOtherDataOrUnitsAreRankedApart) {
   const auto text_of = [](const std::string& hash, const std::string& unit) {
     return [hash, unit](RunRecord& record) {
       record.config["dataset"] = {{"name", "text"}, {"path", "a.txt"}};
@@ -198,73 +185,53 @@ TEST_F(PageCompareTest, BitsOfOtherDataOrUnitsAreRankedApart) {
             "first same-text other-unit other-text");
   // Curves on different data are not drawn together, and the note says so.
   ASSERT_TRUE(wait_for_chart("#curves"));
-  EXPECT_THAT(text("#curves-note"), HasSubstr("All 2 rows below on text a.txt, sha256 aaaa"));
+  EXPECT_THAT(text("#curves-note"), HasSubstr("All 2 runs below on text a.txt, sha256 aaaa"));
 }
 
-TEST_F(PageCompareTest, ChosenRunsAreComparedSideBySide) {
+TEST_F(PageChoiceTest, TheCurvesOfChosenRunsAreDrawn) {
   add_grid();
   open();
-  for (const char* point : {"512-0", "2048-0"}) {
+  ASSERT_TRUE(wait_for_chart("#curves"));
+  EXPECT_THAT(text("#curves-note"), HasSubstr("All 4 runs below"));
+  for (const char* point : {"512-0", "2048-1"}) {
     tick(std::string("sweeps/grid/points/") + point);
     ASSERT_TRUE(browser_->wait_for("location.hash.includes('" + std::string(point) + "')"));
   }
   ASSERT_TRUE(browser_->wait_for("document.querySelector('#chosen').innerText.includes('2 runs chosen')"));
-  click("#chosen a");
-  ASSERT_TRUE(browser_->wait_for("document.querySelector('#compare')"));
-  ASSERT_TRUE(wait_for_chart("#curves"));
-  EXPECT_THAT(texts("#compare thead a"), ElementsAre("population=512", "population=2048"));
-  EXPECT_THAT(compared("final bits"), ElementsAre("3.5000", "3.0000\n\u22120.5000"));
-  EXPECT_THAT(compared("steps done"), ElementsAre("100", "100"));
-  EXPECT_THAT(compared("train.population"), ElementsAre("512", "2048"));
-  EXPECT_THAT(compared("model.width"), ElementsAre("no such row"));  // equal in both
-  EXPECT_THAT(compared("seed"), ElementsAre("no such row"));
-  std::vector<std::string> drawn;
-  for (const auto& set : datasets("#curves")) drawn.push_back(set.at("label"));
-  EXPECT_THAT(drawn, Contains("population=512"));
-  EXPECT_THAT(drawn, Contains("population=2048"));
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#curves-note').innerText.includes('that you chose')"));
+  EXPECT_THAT(texts(kLegend), ElementsAre("population=512, seed=0", "population=2048, seed=1"));
 
-  // The link shows the same in another window, and the way back keeps the choice.
+  // The link shows the same in another window.
   const std::string link = browser_->evaluate("location.hash");
   browser_->open("about:blank");
   open(link);
-  EXPECT_THAT(compared("train.population"), ElementsAre("512", "2048"));
-  browser_->evaluate("document.querySelector('main a').click()");
-  ASSERT_TRUE(browser_->wait_for("document.querySelector('#leaderboard')"));
-  EXPECT_EQ(
-      browser_->evaluate("[...document.querySelectorAll('#leaderboard input')].filter((box) => box.checked).length"),
-      2);
-}
-
-TEST_F(PageCompareTest, AComparedRunCanBeLeftOut) {
-  add_grid();
-  open("#/compare?run=sweeps/grid/points/512-0&run=sweeps/grid/points/2048-0&run=sweeps/grid/points/512-1");
-  EXPECT_THAT(texts("#compare thead a"),
-              ElementsAre("population=512, seed=0", "population=2048, seed=0", "population=512, seed=1"));
-  EXPECT_THAT(compared("seed"), ElementsAre("0", "0", "1"));
-  click("#compare thead button");
-  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('#compare thead a').length === 2"));
+  ASSERT_TRUE(wait_for_chart("#curves"));
+  EXPECT_THAT(texts(kLegend), ElementsAre("population=512, seed=0", "population=2048, seed=1"));
+  tick("sweeps/grid/points/512-0");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#chosen').innerText.includes('1 run chosen')"));
   EXPECT_THAT(address(), Not(HasSubstr("512-0")));
-  browser_->evaluate("location.hash = '#/compare'");
-  ASSERT_TRUE(browser_->wait_for("document.querySelector('#nothing')"));
+  click("#chosen button");
+  ASSERT_TRUE(browser_->wait_for("!document.querySelector('#chosen')"));
 }
 
-TEST_F(PageCompareTest, MeansOverSeedsAreComparedAsMeans) {
+// The numbers are those of `eggroll report`, which makes the page.
+TEST_F(PageChoiceTest, FindingsAreThoseOfTheSweepsFolderAndLeadToRuns) {
   add_grid();
-  open("#/?rows=means");
-  for (const char* point : {"512-0", "2048-0"}) {
-    tick(std::string("sweeps/grid/points/") + point);
-    ASSERT_TRUE(browser_->wait_for("location.hash.includes('" + std::string(point) + "')"));
-  }
-  click("#chosen a");
-  ASSERT_TRUE(browser_->wait_for("document.querySelector('#compare')"));
-  EXPECT_THAT(compared("seeds"), ElementsAre("2", "2"));
-  EXPECT_THAT(compared("final bits"),
-              ElementsAre("3.6250\n3.5000 to 3.7500", "3.1250\n3.0000 to 3.2500\n\u22120.5000"));
-  EXPECT_THAT(compared("train.population"), ElementsAre("512", "2048"));
-  EXPECT_THAT(compared("seed"), ElementsAre("no such row"));
+  write_sweep_file({{"points", 4}});
+  open();
+  browser_->open(browser_->evaluate("document.querySelector('#progress a').href"));
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('h1')?.innerText === 'Findings: grid'"));
+  EXPECT_THAT(text("body"), HasSubstr("The best is population=2048: 3.125"));
+  EXPECT_GT(browser_->evaluate("document.querySelectorAll('figure svg path').length").get<int>(), 10);
+  // Its script sorts a table.
+  EXPECT_TRUE(browser_->wait_for("document.querySelector('th').title === 'sort'"));
+  browser_->open(
+      browser_->evaluate("[...document.querySelectorAll('a')].find((a) => a.innerText === 'points/512-1').href"));
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#title')"));
+  EXPECT_THAT(text("#title"), HasSubstr("sweeps/grid/points/512-1"));
 }
 
-TEST_F(PageCompareTest, ControlsHaveNamesAndKeepTheFocus) {
+TEST_F(PageChoiceTest, ControlsHaveNamesAndKeepTheFocus) {
   const std::string running = add_running();
   add_grid();
   open();
@@ -276,7 +243,7 @@ TEST_F(PageCompareTest, ControlsHaveNamesAndKeepTheFocus) {
   EXPECT_THAT(browser_->evaluate("document.querySelector('#curves').ariaLabel").get<std::string>(),
               HasSubstr("population=2048, seed=0 ends at 3"));
   // The table is made anew when a run writes, and the focus stays where it was.
-  const std::string box = "document.querySelector('input[aria-label=\"compare sweeps/grid/points/512-0\"]')";
+  const std::string box = "document.querySelector('input[aria-label=\"choose sweeps/grid/points/512-0\"]')";
   browser_->evaluate("window.before = " + box + "; window.before.focus()");
   append_evaluation(running, 30, 2.5);
   ASSERT_TRUE(browser_->wait_for("document.querySelector('#leaderboard').innerText.includes('2.5000')"));
