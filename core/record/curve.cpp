@@ -3,151 +3,142 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <utility>
-#include <vector>
+#include <cmath>
 
 #include "record/gnuplot.h"
-#include "record/metrics.h"
+#include "record/metric_keys.h"
+#include "record/metric_table.h"
+#include "system/number_text.h"
 
 namespace eggroll {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTrainColour = "#5a9fd0";
-constexpr const char* kHeldOutColour = "#0b4f8a";
-constexpr const char* kAverageColour = "#6a3d9a";
-constexpr const char* kBaselineColours[] = {"#b2182b", "#d6761b", "#4d7a2f", "#1b7f79", "#8c6d1f", "#7a3b69"};
-constexpr double kLabelSpacing = 0.05;  // of the height: one line of text
+constexpr double kMostStretch = 0.25;  // what bands and yardsticks may add to a frame on either side
+constexpr size_t kMostMarkers = 12;    // on a curve
 
-using Points = std::vector<std::pair<double, double>>;  // member tokens, bits per unit
-
-// A text at the right edge, level with the value it names unless another is in the way.
-struct EdgeLabel {
-  std::string text;
-  std::string colour;
-  bool is_baseline;
-  double value;
-  double y;
-};
-
-Points points_of(const std::vector<nlohmann::ordered_json>& lines, const char* key) {
-  Points points;
-  for (const nlohmann::ordered_json& line : lines) {
-    if (!line.contains(key) || !line.contains(metric::kMemberTokens)) continue;
-    if (line[key].is_number() && line[metric::kMemberTokens].is_number()) {
-      points.emplace_back(line[metric::kMemberTokens].get<double>(), line[key].get<double>());
+Frame height_of(const std::vector<Band>& bands, const std::vector<std::pair<std::string, double>>& yardsticks) {
+  constexpr double kFirstFifth = 0.2;
+  std::vector<double> means;
+  std::vector<double> ends;
+  for (const Band& band : bands) {
+    for (const BandPoint& p : band.points) {
+      if (p.x < kFirstFifth * band.points.back().x && &p != &band.points.back()) continue;
+      means.push_back(p.mean);
+      ends.insert(ends.end(), {p.low, p.high});
     }
   }
-  return points;
+  const Frame of_means = frame_of(means);
+  const Frame widest = of_means.with_margin(kMostStretch);
+  for (const auto& [name, bits] : yardsticks) {
+    if (bits >= widest.low && bits <= widest.high) ends.push_back(bits);
+  }
+  const Frame of_ends = frame_of(ends);
+  return Frame{std::max(std::min(of_means.low, of_ends.low), widest.low),
+               std::min(std::max(of_means.high, of_ends.high), widest.high)}
+      .with_margin(kFrameMargin);
 }
 
-void append_data(std::string& script, const std::string& name, const Points& points, double x_unit) {
-  script += fmt::format("${} << END\n", name);
-  for (const auto& [x, y] : points) script += fmt::format("{} {}\n", x / x_unit, y);
-  script += "END\n";
-}
-
-std::string curve_script(const Curve& curve, const Points& train, const Points& held_out, const Points& average,
-                         const std::string& name) {
-  std::vector<EdgeLabel> labels;
-  if (!train.empty()) labels.push_back({"training", kTrainColour, false, train.back().second, 0});
-  if (!held_out.empty()) labels.push_back({"held-out", kHeldOutColour, false, held_out.back().second, 0});
-  if (!average.empty()) labels.push_back({"average", kAverageColour, false, average.back().second, 0});
-  size_t drawn = 0;
-  for (const auto& [of, bits] : curve.baselines.named()) {
-    labels.push_back({of, kBaselineColours[drawn++ % std::size(kBaselineColours)], true, bits, 0});
-  }
-
-  double right = 0;
-  double low = labels.front().value;
-  double high = low;
-  for (const Points* points : {&train, &held_out, &average}) {
-    for (const auto& [x, y] : *points) {
-      right = std::max(right, x);
-      low = std::min(low, y);
-      high = std::max(high, y);
-    }
-  }
-  for (const EdgeLabel& label : labels) {
-    low = std::min(low, label.value);
-    high = std::max(high, label.value);
-  }
-  const double margin = std::max(0.05 * (high - low), 0.01);
-  const double bottom = std::max(low - margin, low < 0 ? low : 0.0);
-  const double top = high + margin;
-  std::sort(labels.begin(), labels.end(),
-            [](const EdgeLabel& one, const EdgeLabel& other) { return one.value < other.value; });
+// Names the yardsticks beside the frame; those outside it stand at its corners, with an arrow.
+std::string yardstick_labels(std::vector<std::pair<std::string, double>> yardsticks, const Frame& frame) {
+  const double line = 0.075 * frame.height();
+  const Frame corners{frame.low - 0.3 * line, frame.high + 1.2 * line};
+  std::sort(yardsticks.begin(), yardsticks.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   std::vector<double> places;
-  for (const EdgeLabel& label : labels) places.push_back(label.value);
-  places = spread(std::move(places), bottom, top, kLabelSpacing * (top - bottom));
-  for (size_t i = 0; i < labels.size(); ++i) labels[i].y = places[i];
+  for (const auto& [name, bits] : yardsticks) {
+    places.push_back(bits > frame.high ? corners.high : bits < frame.low ? corners.low : bits);
+  }
+  places = spread(places, corners.low, corners.high, line);
+  std::string script;
+  for (size_t i = 0; i < yardsticks.size(); ++i) {
+    const auto& [name, bits] = yardsticks[i];
+    const char* arrow = bits > frame.high ? "▲ " : bits < frame.low ? "▼ " : "";
+    script += fmt::format("set label {} {} at graph 1.015, first {} left tc rgb '#555555'\n", i + 1,
+                          gnuplot_text(fmt::format("{}{} {}", arrow, name, eggroll::text_of(bits))), places[i]);
+  }
+  return script;
+}
 
-  const auto [x_unit, x_unit_name] = gnuplot_unit(right);
-  const double width = std::max(right / x_unit, 1e-9);
-
-  std::string script = fmt::format("# Draw again with: gnuplot {0}.gp > {0}.png\n", name);
-  append_data(script, "train", train, x_unit);
-  append_data(script, "held_out", held_out, x_unit);
-  if (!average.empty()) append_data(script, "average", average, x_unit);
-  script += fmt::format(
-      "set terminal pngcairo size 1000,600 font 'DejaVu Sans,11' background '#ffffff'\n"
-      "set encoding utf8\n"
-      "set title {} font ',14' noenhanced\n"
-      "set xlabel 'member tokens{}'\n"
-      "set ylabel {}\n"
-      "set xrange [0:{}]\n"
-      "set yrange [{}:{}]\n"
-      "set border 3 lc rgb '#555555'\n"
-      "set tics nomirror out tc rgb '#333333'\n"
-      "set grid ytics lc rgb '#e4e4e4' lt 1 lw 1\n"
-      "set rmargin 26\n"
-      "set bmargin 6\n"
-      "set key at graph 0.5, screen 0.03 center center horizontal reverse Left samplen 3 width 3\n",
-      gnuplot_text(curve.title), x_unit_name, gnuplot_text("bits per " + curve.unit), width, bottom, top);
-  int tag = 0;
-  for (const EdgeLabel& label : labels) {
-    ++tag;
-    script += fmt::format("set arrow {} from {},{} to graph 1.015, first {} nohead lc rgb '{}' lw 1\n", tag, width,
-                          label.value, label.y, label.colour);
-    script += fmt::format("set label {} {} at graph 1.02, first {} left tc rgb '{}' noenhanced\n", tag,
-                          gnuplot_text(fmt::format("{} {:.4g}", label.text, label.value)), label.y, label.colour);
+// The curve of this key; none where no line has it.
+void add_band(std::vector<Band>& bands, const std::string& label, const MetricTable& table, const char* key) {
+  const std::vector<double>* tokens = table.find(metric::kMemberTokens);
+  const std::vector<double>* bits = table.find(key);
+  Band band{label, {}};
+  for (size_t i = 0; tokens != nullptr && bits != nullptr && i < table.lines; ++i) {
+    const double y = (*bits)[i];
+    if (!std::isnan(y) && !std::isnan((*tokens)[i])) band.points.push_back({(*tokens)[i], y, y, y});
   }
-  std::string plots;
-  for (const EdgeLabel& label : labels) {
-    if (!label.is_baseline) continue;
-    plots += fmt::format(", {} with lines lc rgb '{}' lw 1.5 dt 2 notitle", label.value, label.colour);
-  }
-  if (!train.empty()) {
-    plots +=
-        fmt::format(", $train with lines lc rgb '{}' lw 1.2 title 'training: mean over the members'", kTrainColour);
-  }
-  if (!held_out.empty()) {
-    plots +=
-        fmt::format(", $held_out with linespoints lc rgb '{}' lw 2.5 pt 7 ps {} title 'held-out: unperturbed model'",
-                    kHeldOutColour, held_out.size() > 60 ? 0 : 0.7);
-  }
-  if (!average.empty()) {
-    plots += fmt::format(", $average with lines lc rgb '{}' lw 1.5 title 'held-out: average of the weights'",
-                         kAverageColour);
-  }
-  return script + "plot " + plots.substr(2) + "\n";
+  if (!band.points.empty()) bands.push_back(std::move(band));
 }
 
 }  // namespace
 
+std::string curves_script(const Curves& curves) {
+  const auto& [title, y_label, key_title, bands, yardsticks] = curves;
+  constexpr double kUnlike = 3.0;
+  const Frame bits = height_of(bands, yardsticks);
+  std::vector<double> lengths;
+  std::vector<double> tokens;  // where a curve lies in the frame
+  for (const Band& band : bands) {
+    lengths.push_back(band.points.back().x);
+    for (const BandPoint& p : band.points) {
+      if (p.mean >= bits.low && p.mean <= bits.high) tokens.push_back(p.x);
+    }
+  }
+  const Frame length = frame_of(lengths);
+  // Short curves beside long ones would fill a corner.
+  const bool is_log = frame_of(tokens).low > 0.0 && length.high >= kUnlike * length.low;
+  const auto [x_unit, x_unit_name] = is_log ? std::pair(1.0, "") : gnuplot_unit(length.high);
+  const Frame width{frame_of(tokens).low / x_unit, length.high / x_unit};
+  std::string script = plot_header(title, 420.0 + kKeyLine * static_cast<double>(bands.size()));
+  for (size_t i = 0; i < bands.size(); ++i) {
+    std::vector<BandPoint> points = bands[i].points;
+    // gnuplot would fill beside the frame. NaN ends a band.
+    for (BandPoint& p : points) {
+      const bool is_in = p.mean >= bits.low && p.mean <= bits.high;
+      p.low = is_in ? std::max(p.low, bits.low) : std::nan("");
+      p.high = is_in ? std::min(p.high, bits.high) : std::nan("");
+    }
+    script += data_block(fmt::format("band{}", i), points, x_unit);
+  }
+  script += fmt::format("set xlabel 'member tokens{}'\nset ylabel {}\nset rmargin 17\n",
+                        *x_unit_name == '\0' ? "" : fmt::format(" ({})", x_unit_name + 2), gnuplot_text(y_label)) +
+            axis_range('x', is_log ? width.with_log_margin(kFrameMargin / 2.0) : width.with_margin(kFrameMargin / 2.0),
+                       is_log) +
+            axis_range('y', bits, false) + key_below(key_title) + yardstick_labels(yardsticks, bits);
+  if (is_log) script += log_tics('x', width.with_log_margin(kFrameMargin / 2.0), short_count);
+  std::string plots;
+  for (const auto& [name, value] : yardsticks) {
+    if (value < bits.low || value > bits.high) continue;
+    plots += fmt::format(", {} with lines lc rgb '#777777' lw 1.2 dt 2 notitle", value);
+  }
+  for (size_t i = 0; i < bands.size(); ++i) {
+    if (!has_interval(bands[i])) continue;
+    plots +=
+        fmt::format(", $band{} using 1:3:4 with filledcurves fc rgb '{}' fs transparent solid 0.15 noborder notitle", i,
+                    line_colour(i));
+  }
+  for (size_t i = 0; i < bands.size(); ++i) {
+    const size_t stride = (bands[i].points.size() + kMostMarkers - 1) / kMostMarkers;
+    plots += fmt::format(", $band{} using 1:2 with linespoints {} pi {} title {}", i, line_style(i), stride,
+                         gnuplot_text(shortened(bands[i].label, kMostLabel)));
+  }
+  return script + "plot " + plots.substr(2) + "\n";
+}
+
 void draw_learning_curve(const fs::path& metrics, const Curve& curve, const fs::path& png) {
-  const std::vector<nlohmann::ordered_json> lines = read_metrics(metrics);
-  const Points train = points_of(lines, metric::kTrainBits);
-  const Points held_out = points_of(lines, kHeldOutKeys.bits);
-  if (train.empty() && held_out.empty()) {
+  const MetricTable table = read_metric_table(metrics, Numbers::kOwn);
+  Curves curves{curve.title, "bits per " + curve.unit, "", {}, curve.baselines.named()};
+  add_band(curves.bands, "held-out: unperturbed model", table, kHeldOutKeys.bits);
+  add_band(curves.bands, "training: mean over the members", table, metric::kTrainBits);
+  if (curves.bands.empty()) {
     throw Error("no learning curve was drawn: " + metrics.string() +
                 " holds no loss yet; draw it after the run's first step");
   }
-  const Points average = points_of(lines, kAverageHeldOutKeys.bits);
-  draw_with_gnuplot(curve_script(curve, train, held_out, average, png.stem().string()), {png},
-                    "no learning curve was drawn");
+  add_band(curves.bands, "held-out: average of the weights", table, kAverageHeldOutKeys.bits);
+  for (Band& band : curves.bands) band.label += fmt::format(", {:.4g} at the end", band.points.back().mean);
+  draw_with_gnuplot(curves_script(curves), {png}, "no learning curve was drawn");
 }
 
 }  // namespace eggroll

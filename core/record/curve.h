@@ -1,13 +1,28 @@
-// The learning curve of a run as a picture, drawn by gnuplot from metrics.jsonl.
+// Learning curves as figures: of one run, drawn by gnuplot from metrics.jsonl, and of any others.
 #ifndef EGGROLL_RECORD_CURVE_H
 #define EGGROLL_RECORD_CURVE_H
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "record/plot_frame.h"
 #include "record/record.h"
 
 namespace eggroll {
+
+struct Curves {
+  std::string title;
+  std::string y_label;
+  std::string key_title;
+  std::vector<Band> bands;  // at most kLineStyles
+  std::vector<std::pair<std::string, double>> yardsticks;
+};
+
+// Bits against member tokens. Of each curve the frame fits what comes after its first fifth; the dashed line of a
+// yardstick is drawn where it lies in the frame or close to it, and is named at the edge elsewhere.
+std::string curves_script(const Curves& curves);
 
 struct Curve {
   std::string title;
@@ -16,9 +31,8 @@ struct Curve {
 };
 
 // Draws training loss, held-out loss (that of the average of the weights too, where there is one) and the baselines
-// against member tokens: a PNG of 1000 x 600 pixels. Keeps the gnuplot script with its data beside it (curve.png:
-// curve.gp). Throws where there is nothing to draw, where gnuplot is not installed, and where it fails; an older
-// picture then stays as it was.
+// against member tokens as a PNG. Keeps the gnuplot script with its data beside it (curve.png: curve.gp). Throws where
+// there is nothing to draw, where gnuplot is not installed, and where it fails; an older picture then stays as it was.
 void draw_learning_curve(const std::filesystem::path& metrics, const Curve& curve, const std::filesystem::path& png);
 
 }  // namespace eggroll

@@ -4,7 +4,7 @@
 #include <map>
 #include <sstream>
 
-#include "report/plot_frame.h"
+#include "record/plot_frame.h"
 #include "system/number_text.h"
 #include "system/text.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "report/axis_names.h"
-#include "report/plot_frame.h"
+#include "record/plot_frame.h"
 #include "report/plots.h"
 #include "report/sections.h"
 #include "report/withdrawn.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "report/plot_frame.h"
+#include "record/plot_frame.h"
 #include "report/plots.h"
 #include "report/sections.h"
 #include "report/withdrawn.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "record/curve.h"
 #include "report/axis_names.h"
-#include "report/plot_frame.h"
 #include "report/plots.h"
 #include "report/sections.h"
 #include "report/withdrawn.h"
@@ -159,8 +159,8 @@ void add_curves(Draft& draft, const Study& study) {
     draft.heading(3, "Learning curves" + data_suffix(study, data));
     draft.figure(
         slug(study.name + data_suffix(study, data)) + "-curves",
-        curves_script(title_of(study) + data_suffix(study, data) + ": learning curves", unit, bands,
-                      yardsticks_of(runs)),
+        curves_script({title_of(study) + data_suffix(study, data) + ": learning curves", "held-out bits per " + unit,
+                       means_title(bands, "band"), bands, yardsticks_of(runs)}),
         fmt::format(
             "Held-out bits of the unperturbed model, for the best {} of {} configurations with two evaluations or more "
             "in training; the evaluation before the first step is left out. A line is the mean over the seeds, its "

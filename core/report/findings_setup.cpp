@@ -6,7 +6,7 @@
 
 #include "report/axis_names.h"
 #include "report/copies.h"
-#include "report/plot_frame.h"
+#include "record/plot_frame.h"
 #include "report/sections.h"
 #include "system/number_text.h"
 #include "system/text.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "record/gnuplot.h"
-#include "report/plot_frame.h"
+#include "record/plot_frame.h"
 #include "report/plots.h"
 #include "system/text.h"
 

@@ -6,25 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "record/plot_frame.h"
+
 namespace eggroll {
 
-struct BandPoint {
-  double x = 0.0;
-  double mean = 0.0;
-  double low = 0.0;  // equal to high where there is no interval
-  double high = 0.0;
-};
-
-struct Band {
-  std::string label;
-  std::vector<BandPoint> points;  // by x, at least one
-};
-
-// Bits against member tokens, at most kLineStyles bands. Of each curve the frame fits what comes after its first fifth;
-// the dashed line of a yardstick is drawn where it lies in the frame or close to it, and is named at the edge
-// elsewhere.
-std::string curves_script(const std::string& title, const std::string& unit, const std::vector<Band>& bands,
-                          const std::vector<std::pair<std::string, double>>& yardsticks);
+// Says what the bars or bands of means are: "mean over the seeds; bar: its 95 % interval".
+std::string means_title(const std::vector<Band>& bands, const std::string& what);
 
 // A row for each label: a point with its interval, beside a line at 0.
 std::string intervals_script(const std::string& title, const std::string& x_label,

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "record/gnuplot.h"
-#include "report/plot_frame.h"
+#include "record/plot_frame.h"
 #include "report/plots.h"
 
 namespace eggroll {

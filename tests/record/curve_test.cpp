@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
-#include <cstring>
 
 #include "record/metrics.h"
 #include "record/scratch.h"
@@ -35,21 +34,13 @@ class CurveTest : public ScratchTest {
   const Curve curve_{"it's a run", "byte", {4.8, 3.5, 3.51, std::nullopt, 2.75, {{4, 2.625}, {5, 2.5}}}};
 };
 
-uint32_t big_endian(const std::string& bytes, size_t offset) {
-  uint32_t value = 0;
-  for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(offset + i));
-  return value;
-}
-
-TEST_F(CurveTest, DrawsAPictureOf1000By600) {
+TEST_F(CurveTest, DrawsAPicture) {
   if (std::system("gnuplot --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "install gnuplot-nox to draw curves";
   write_metrics(40);
   draw_learning_curve(metrics_, curve_, png_);
   const std::string picture = read_file(png_);
   ASSERT_GT(picture.size(), 5000U);
   EXPECT_EQ(picture.substr(1, 3), "PNG");
-  EXPECT_EQ(big_endian(picture, 16), 1000U);
-  EXPECT_EQ(big_endian(picture, 20), 600U);
   EXPECT_EQ(entries_in(folder_), 3U);  // metrics, script, picture
 }
 
@@ -60,15 +51,12 @@ TEST_F(CurveTest, TheScriptHoldsTheDataTheLabelsAndTheUnits) {
   } catch (const Error&) {  // without gnuplot the script is written all the same
   }
   const std::string script = read_file(folder_ / "curve.gp");
-  EXPECT_THAT(script, HasSubstr("# Draw again with: gnuplot curve.gp > curve.png\n"));
-  EXPECT_THAT(script, HasSubstr("set title 'it''s a run'"));
-  EXPECT_THAT(script, HasSubstr("set xlabel 'member tokens, millions'"));
-  EXPECT_THAT(script, HasSubstr("set ylabel 'bits per byte'"));
-  EXPECT_THAT(script, HasSubstr("$train << END\n0.032768 8\n"));
-  EXPECT_THAT(script, HasSubstr("$held_out << END\n0.32768 4.25\n"));
-  for (const char* label : {"'training 4.1'", "'held-out 4.25'", "'unigram 4.8'", "'bigram 3.5'", "'gzip 3.51'",
-                            "'PPMd 2.75'", "'Kneser-Ney of 5 bytes 2.5'"}) {
-    EXPECT_THAT(script, HasSubstr(label));
+  for (const char* part :
+       {"set title 'it''s a run'", "set xlabel 'member tokens (millions)'", "set ylabel 'bits per byte'",
+        "0.32768 4.25 4.25 4.25\n", "0.032768 8 nan nan\n", "title 'held-out: unperturbed model, 4.25 at the end'",
+        "title 'training: mean over the members, 4.1 at the end'", "unigram 4.8'", "bigram 3.5'", "gzip 3.51'",
+        "PPMd 2.75'", "Kneser-Ney of 5 bytes 2.5'"}) {
+    EXPECT_THAT(script, HasSubstr(part));
   }
 }
 
@@ -80,11 +68,9 @@ TEST_F(CurveTest, TheAverageOfTheWeightsIsALineOfItsOwn) {
     } catch (const Error&) {
     }
     const std::string script = read_file(folder_ / "curve.gp");
-    for (const char* part : {"$average << END\n0.32768 4.125\n", "'average 4.125'", "$average with lines",
-                             "title 'held-out: average of the weights'"}) {
-      EXPECT_EQ(script.find(part) != std::string::npos, with_average) << part;
-    }
-    EXPECT_THAT(script, HasSubstr("title 'held-out: unperturbed model'"));
+    EXPECT_EQ(script.find("title 'held-out: average of the weights, 4.125 at the end'") != std::string::npos,
+              with_average);
+    EXPECT_THAT(script, HasSubstr("title 'held-out: unperturbed model, "));
   }
 }
 
@@ -96,7 +82,7 @@ TEST_F(CurveTest, AbsentBaselinesAndEvaluationsAreLeftOut) {
   }
   const std::string script = read_file(folder_ / "curve.gp");
   EXPECT_THAT(script, HasSubstr("set ylabel 'bits per token'"));
-  EXPECT_THAT(script, HasSubstr("plot $train with lines"));
+  EXPECT_THAT(script, HasSubstr("title 'training: "));
   EXPECT_THAT(script, Not(HasSubstr("unigram")));
   EXPECT_THAT(script, Not(HasSubstr("held-out")));
 }

@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "report/plot_frame.h"
+#include "record/curve.h"
 #include "system/number_text.h"
 
 namespace eggroll {
@@ -24,9 +24,13 @@ Band falling(const std::string& label, double tokens) {
   return band;
 }
 
+std::string script_of(const std::vector<Band>& bands, const std::vector<std::pair<std::string, double>>& yardsticks) {
+  return curves_script({"t", "bits per byte", means_title(bands, "band"), bands, yardsticks});
+}
+
 // The second point, at a fifth of the tokens, has 4.67 bits.
 TEST(PlotsTest, TheFrameFitsTheCurvesAfterTheirFirstFifth) {
-  const std::string script = curves_script("t", "byte", {falling("a", 1e6)}, {});
+  const std::string script = script_of({falling("a", 1e6)}, {});
   EXPECT_THAT(script, HasSubstr("set yrange [1.785"));
   EXPECT_THAT(script, testing::ContainsRegex("set yrange .1\\.78[0-9]*:4\\.88"));
   EXPECT_THAT(script, HasSubstr("set xlabel 'member tokens (millions)'"));
@@ -34,8 +38,7 @@ TEST(PlotsTest, TheFrameFitsTheCurvesAfterTheirFirstFifth) {
 }
 
 TEST(PlotsTest, AYardstickFarFromTheCurvesIsNamedAtTheEdge) {
-  const std::string script =
-      curves_script("t", "byte", {falling("a", 1e6)}, {{"gzip", 1.8}, {"bigram", 3.5}, {"unigram", 9.0}});
+  const std::string script = script_of({falling("a", 1e6)}, {{"gzip", 1.8}, {"bigram", 3.5}, {"unigram", 9.0}});
   EXPECT_THAT(script, HasSubstr("'gzip 1.8' at"));
   EXPECT_THAT(script, HasSubstr("'bigram 3.5' at"));
   EXPECT_THAT(script, HasSubstr("'▲ unigram 9' at"));
@@ -44,8 +47,8 @@ TEST(PlotsTest, AYardstickFarFromTheCurvesIsNamedAtTheEdge) {
 }
 
 TEST(PlotsTest, ShortCurvesBesideLongOnesHaveALogarithmicAxis) {
-  EXPECT_THAT(curves_script("t", "byte", {falling("a", 1e6), falling("b", 5e5)}, {}), Not(HasSubstr("logscale")));
-  const std::string script = curves_script("t", "byte", {falling("a", 1e6), falling("b", 1e5)}, {});
+  EXPECT_THAT(script_of({falling("a", 1e6), falling("b", 5e5)}, {}), Not(HasSubstr("logscale")));
+  const std::string script = script_of({falling("a", 1e6), falling("b", 1e5)}, {});
   EXPECT_THAT(script, HasSubstr("set logscale x"));
   EXPECT_THAT(script, HasSubstr("set xtics ('20 k' 20000, '50 k' 50000, '100 k' 100000,"));
 }
@@ -56,7 +59,7 @@ TEST(PlotsTest, LinesDifferInMoreThanTheirColour) {
   std::set<std::string> styles;
   for (size_t i = 0; i < kLineStyles; ++i) styles.insert(line_style(i).substr(line_style(i).find(" dt ")));
   EXPECT_EQ(styles.size(), kLineStyles);
-  EXPECT_THAT(curves_script("t", "byte", bands, {}), HasSubstr(line_style(kLineStyles - 1)));
+  EXPECT_THAT(script_of(bands, {}), HasSubstr(line_style(kLineStyles - 1)));
 }
 
 TEST(PlotsTest, TicsStandAtTheValuesThereAre) {
@@ -78,7 +81,7 @@ TEST(PlotsTest, NamesAreQuotedForGnuplot) {
 
 TEST(PlotsTest, AFlatCurveHasAFrame) {
   Band band{"a", {{1e6, 2.0, 2.0, 2.0}, {2e6, 2.0, 2.0, 2.0}}};
-  const std::string script = curves_script("t", "byte", {band}, {});
+  const std::string script = script_of({band}, {});
   EXPECT_THAT(script, testing::ContainsRegex("set yrange .1\\.99[0-9]*:2\\.00"));
   EXPECT_THAT(script, HasSubstr("one seed each"));
 }
@@ -86,7 +89,7 @@ TEST(PlotsTest, AFlatCurveHasAFrame) {
 // A record may hold any number.
 TEST(PlotsTest, NumbersThatMakeNoSenseMakeAFrameAllTheSame) {
   const Band band{"a", {{-1.0, 2.0, 1.0, 3.0}, {-5.0, 1e308, 0.0, 1e308}}};
-  EXPECT_THAT(curves_script("t", "byte", {band}, {{"gzip", -1e308}}), HasSubstr("plot "));
+  EXPECT_THAT(script_of({band}, {{"gzip", -1e308}}), HasSubstr("plot "));
   EXPECT_EQ(log_tics('y', {0.0, 1.0}, text_of), "");
   EXPECT_EQ(log_tics('y', {1.0, std::numeric_limits<double>::infinity()}, text_of), "");
   EXPECT_EQ(log_tics('y', {1e307, 1.5e308}, text_of),

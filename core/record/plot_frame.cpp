@@ -1,4 +1,4 @@
-#include "report/plot_frame.h"
+#include "record/plot_frame.h"
 
 #include <fmt/format.h>
 
@@ -42,6 +42,16 @@ std::string plot_header(const std::string& title, double height, double width) {
       "set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1\n",
       width, height, kFontSize, width * inch, height * inch, kFontSize * inch * kPointsPerInch, 2.0 * width,
       2.0 * height, gnuplot_text(title));
+}
+
+bool has_interval(const Band& band) {
+  return std::any_of(band.points.begin(), band.points.end(), [](const BandPoint& p) { return p.low < p.high; });
+}
+
+std::string data_block(const std::string& name, const std::vector<BandPoint>& points, double x_unit) {
+  std::string text = fmt::format("${} << END\n", name);
+  for (const BandPoint& p : points) text += fmt::format("{} {} {} {}\n", p.x / x_unit, p.mean, p.low, p.high);
+  return text + "END\n";
 }
 
 std::string key_below(const std::string& title) {

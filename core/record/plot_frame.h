@@ -1,6 +1,6 @@
-// What the figures of a report have in common: formats, styles of lines, frames and tics.
-#ifndef EGGROLL_REPORT_PLOT_FRAME_H
-#define EGGROLL_REPORT_PLOT_FRAME_H
+// What all figures have in common: formats, styles of lines, frames and tics.
+#ifndef EGGROLL_RECORD_PLOT_FRAME_H
+#define EGGROLL_RECORD_PLOT_FRAME_H
 
 #include <string>
 #include <utility>
@@ -12,6 +12,27 @@ inline constexpr double kPlotWidth = 720.0;  // of a usual figure, in pixels of 
 
 // The start of a script: the terminal for each format, and the title.
 std::string plot_header(const std::string& title, double height, double width = kPlotWidth);
+
+inline constexpr double kKeyLine = 20.0;      // the height of an entry of the key, in pixels
+inline constexpr double kFrameMargin = 0.04;  // of a frame, on both sides of its data
+inline constexpr size_t kMostLabel = 72;      // characters of an entry of the key
+
+struct BandPoint {
+  double x = 0.0;
+  double mean = 0.0;
+  double low = 0.0;  // equal to high where there is no interval
+  double high = 0.0;
+};
+
+struct Band {
+  std::string label;
+  std::vector<BandPoint> points;  // by x, at least one
+};
+
+bool has_interval(const Band& band);
+
+// The points as $NAME of a script: x, mean, low, high.
+std::string data_block(const std::string& name, const std::vector<BandPoint>& points, double x_unit);
 
 // The key below the figure, one line for each entry.
 std::string key_below(const std::string& title);
