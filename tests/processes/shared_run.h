@@ -15,8 +15,8 @@ class SharedRunTest : public CliTest {
                {"-n", std::to_string(processes)}),
         command(arguments));
   }
-  Result run_shared(int processes, const Arguments& arguments) const {
-    return Process(work_, shared(processes, arguments)).wait();
+  Result run_shared(int processes, const Arguments& arguments, const Arguments& options = {}) const {
+    return Process(work_, shared(processes, arguments, options)).wait();
   }
   // Runs in a folder of this name, of 0 processes without a launcher; returns the run's folder.
   fs::path run_of(int processes, const std::string& results, const Arguments& arguments) const {

@@ -174,7 +174,7 @@ TEST_F(HookTest, OfText) {
 TEST_F(HookTest, WhereItFailsTheRunGoesOn) {
   const ConfigNode config = with_hook("[ -e \"$HERE/broken\" ] && echo oops && exit 3\n" + kCounting);
   run_in(fresh("whole"), config);
-  const std::vector<std::string> expected = lines_of(folder_ / "whole");
+  const std::vector<std::string> expected = untimed_lines(folder_ / "whole");
   for (const uint64_t step : {0U, 2U, 4U, 6U}) {
     const fs::path folder = fresh("failed" + std::to_string(step));
     const fs::path broken = folder_ / "broken";
@@ -198,7 +198,7 @@ TEST_F(HookTest, WhereItFailsTheRunGoesOn) {
     fs::remove(broken);
     const RunRecord resumed = run_in(folder, config);
     EXPECT_EQ(resumed.status, RunStatus::kCompleted);
-    EXPECT_EQ(lines_of(folder), expected) << step;
+    EXPECT_EQ(untimed_lines(folder), expected) << step;
     EXPECT_EQ(resumed.weights_sha256, read_record(RunFolder{folder_ / "whole"}.record()).weights_sha256);
     EXPECT_EQ(resumed.final->bits_per_unit, read_record(RunFolder{folder_ / "whole"}.record()).final->bits_per_unit);
   }
@@ -211,7 +211,7 @@ TEST_F(HookTest, AResumedRunAsksNoEvaluationAgain) {
   const fs::path folder = fresh("stopped");
   for (uint64_t step = 0; step < 6; ++step) run_until(folder, config, step);
   run_in(folder, config);
-  EXPECT_EQ(lines_of(folder), lines_of(folder_ / "whole"));
+  EXPECT_EQ(untimed_lines(folder), untimed_lines(folder_ / "whole"));
   EXPECT_EQ(read_file(folder_ / "calls"), "x\nx\nx\nx\n");
   eggroll::Setup setup(config, built_plugins());
   replay(setup.learner, config, RunFolder{folder}, 0);
@@ -233,7 +233,7 @@ TEST_F(HookTest, ARunThatARuleEndsAsksOnce) {
   EXPECT_EQ(read_file(folder_ / "calls"), "x\nx\n");  // after steps 0 and 2
   run_in(folder, with_hook(kCounting));
   run_in(fresh("whole"), with_hook(kCounting));
-  EXPECT_EQ(lines_of(folder), lines_of(folder_ / "whole"));
+  EXPECT_EQ(untimed_lines(folder), untimed_lines(folder_ / "whole"));
 }
 
 // A signal ends the hook, so that the run can save in time.
@@ -257,7 +257,7 @@ TEST_F(HookTest, ASignalIsNotKeptWaiting) {
   fs::remove(folder_ / "slow");
   EXPECT_EQ(run_in(folder, config).status, RunStatus::kCompleted);
   run_in(fresh("whole"), config);
-  EXPECT_EQ(lines_of(folder), lines_of(folder_ / "whole"));
+  EXPECT_EQ(untimed_lines(folder), untimed_lines(folder_ / "whole"));
 }
 
 TEST_F(HookTest, WhatItWritesIsQuotedSafely) {

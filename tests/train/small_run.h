@@ -16,6 +16,7 @@
 #include "record/metrics.h"
 #include "record/scratch.h"
 #include "support/host.h"
+#include "support/words.h"
 #include "train/checkpoint.h"
 #include "train/kept_checkpoints.h"
 #include "train/replay.h"
@@ -23,12 +24,6 @@
 #include "train/trainer.h"
 
 namespace eggroll::test {
-
-// One list of overrides, then another; of a key that both have, the last one counts.
-inline std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& more) {
-  first.insert(first.end(), more.begin(), more.end());
-  return first;
-}
 
 // An eight-wide model, four streams of four members.
 inline const std::vector<std::string> kSmall = {"model.width=8",    "train.population=16", "train.members_per_stream=4",
@@ -91,7 +86,7 @@ inline Checkpoint captured(BackendSession& session, const Learner& learner) {
 }
 
 // The lines of metrics.jsonl without times and seals.
-inline std::vector<std::string> lines_of(const std::filesystem::path& folder) {
+inline std::vector<std::string> untimed_lines(const std::filesystem::path& folder) {
   std::vector<std::string> lines;
   for (nlohmann::ordered_json line : read_metrics(RunFolder{folder}.metrics())) {
     for (const char* time : {"forward_seconds", "update_seconds", "step_seconds"}) line.erase(time);
@@ -116,7 +111,7 @@ inline void expect_same_run(const std::filesystem::path& folder, const std::file
   SCOPED_TRACE(folder.string());
   expect_equal(load_checkpoint(*latest_checkpoint(folder)), load_checkpoint(*latest_checkpoint(other)));
   EXPECT_EQ(read_file(RunFolder{folder}.journal()), read_file(RunFolder{other}.journal()));
-  EXPECT_EQ(lines_of(folder), lines_of(other));
+  EXPECT_EQ(untimed_lines(folder), untimed_lines(other));
   const auto record = record_to_json(read_record(RunFolder{folder}.record()));
   const auto expected = record_to_json(read_record(RunFolder{other}.record()));
   for (const char* key : {"status", "error", "steps", "member_tokens", "unique_tokens", "weights_sha256", "newest",
