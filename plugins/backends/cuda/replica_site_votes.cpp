@@ -26,7 +26,7 @@ void ReplicaUpdate::bring_errors() {
     for (const SiteShape& site : plan_.sites.sites) {
       const auto [first, count] = other->own_.own_places(site);
       check(cudaMemcpyAsync(forward_.errors(site, first), other->forward_.errors(site, first),
-                            count * SitePlan::error_stride(site) * sizeof(int16_t), cudaMemcpyDefault, stream_),
+                            size_t{count} * SitePlan::error_stride(site) * sizeof(int16_t), cudaMemcpyDefault, stream_),
             "bring errors");
       check(cudaMemcpyAsync(forward_.perturbed(site, first), other->forward_.perturbed(site, first), count,
                             cudaMemcpyDefault, stream_),
