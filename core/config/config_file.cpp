@@ -134,7 +134,9 @@ bool reads_global(const std::string& text, const std::string& file) {
   std::string line;
   bool is_global = false;
   for (int number = 1; std::getline(lines, line) && (line.empty() || line[0] == '#'); ++number) {
-    const std::string comment = trimmed(line.substr(std::min<size_t>(1, line.size())));
+    std::istringstream words(line.substr(std::min<size_t>(1, line.size())));
+    std::string comment;
+    for (std::string word; words >> word;) comment += (comment.empty() ? "" : " ") + word;
     if (!comment.starts_with('@')) continue;
     if (comment != "@package _global_") {
       throw wrong({file, number},

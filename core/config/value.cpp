@@ -195,15 +195,33 @@ SearchInterval interval(Call call, const Source& source) {
   return numbers;
 }
 
+// Hydra reads a backslash before these as an escape. Here it is a character, so the text would be another one.
+void refuse_escapes(const std::string& element, const Source& source) {
+  if (element.empty() || std::string_view("\"'[{").find(element.front()) != std::string_view::npos) return;
+  for (size_t at = element.find('\\'); at < element.size() - 1; at = element.find('\\', at + 1)) {
+    if (std::string_view("\\()[]{}:=, \t'\"").find(element[at + 1]) != std::string_view::npos) {
+      throw wrong(source, fmt::format("the backslash of {} is a character like any other; put the text in quotes, "
+                                      "without backslashes",
+                                      element));
+    }
+  }
+}
+
 OverrideValue choices_of(const std::vector<std::string>& elements, const Source& source) {
   OverrideValue all;
   for (const std::string& element : elements) {
     if (element.empty() && elements.size() > 1) {
       throw wrong(source, "there is nothing between two commas; remove one, or write '' or null");
     }
-    if (!call_in(element, source).function.empty()) {
+    const std::string function = call_in(element, source).function;
+    if (function == "int" || function == "tag") {
+      throw wrong(source,
+                  fmt::format("{} stands in a list of values, expected values; write the value alone", element));
+    }
+    if (!function.empty()) {
       throw wrong(source, fmt::format("the sweep {} stands inside another one; write only one of them", element));
     }
+    refuse_escapes(element, source);
     all.choices.push_back(parse_value(as_yaml(element), source));
   }
   all.is_sweep = elements.size() > 1;

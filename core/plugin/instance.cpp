@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 
-#include "eggroll/draws.h"
 #include "eggroll/error.h"
 #include "plugin/lent.h"
 #include "plugin/watchdog.h"

@@ -129,6 +129,7 @@ std::string curves_script(const Curves& curves) {
 
 void draw_learning_curve(const fs::path& metrics, const Curve& curve, const fs::path& png) {
   const MetricTable table = read_metric_table(metrics, Numbers::kOwn);
+  if (!table.problems.empty()) throw Error("no learning curve was drawn: " + table.problems.front());
   Curves curves{curve.title, "bits per " + curve.unit, "", {}, curve.baselines.named()};
   add_band(curves.bands, "held-out: unperturbed model", table, kHeldOutKeys.bits);
   add_band(curves.bands, "training: mean over the members", table, metric::kTrainBits);

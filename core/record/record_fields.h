@@ -8,7 +8,6 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -34,7 +33,8 @@ struct ByBytes {
     return json;
   }
   void read(const nlohmann::ordered_json& json) const {
-    for (const auto& [key, number] : json.items()) {
+    if (json.is_null()) return;
+    for (const auto& [key, number] : json.get_ref<const nlohmann::ordered_json::object_t&>()) {
       uint32_t bytes = 0;
       const char* end = key.data() + key.size();
       const auto [stop, failure] = std::from_chars(key.data(), end, bytes);

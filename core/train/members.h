@@ -21,7 +21,7 @@ namespace eggroll {
 struct StepMessage {
   double seconds = 0.0;    // of the run so far
   uint64_t weights = 0;    // a checksum of its weights, 0: not asked for
-  bool wants_end = false;  // a signal told it to save and leave
+  uint64_t wants_end = 0;  // 1: a signal told it to save and leave
 };
 
 // What all processes know of a step once its losses are gathered.

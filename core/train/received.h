@@ -25,8 +25,8 @@ bool sets(const std::string& override_text, const std::string& path);
 struct ReceivedOverrides {
   std::vector<std::string> kept;
   std::vector<std::string> left;  // they set kMachineKeys
-  // Those of `kept` that may set kMachineKeys too: a map around one, or a group in a package. Only a composed
-  // configuration tells.
+  // Those of `kept` that may set kMachineKeys too: a map around one, or a group whose name has a slash. Only a
+  // composed configuration tells.
   std::vector<std::string> unclear;
 };
 // Throws Error where a text is no override.

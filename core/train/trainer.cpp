@@ -198,7 +198,7 @@ const Scores& TrainingLoop::score() {
   seconds_ = scores.messages[0].seconds;
   std::vector<uint64_t> checksums;
   for (const StepMessage& each : scores.messages) {
-    one_was_signalled_ = one_was_signalled_ || each.wants_end;
+    one_was_signalled_ = one_was_signalled_ || each.wants_end != 0;
     checksums.push_back(each.weights);
   }
   require_equal_weights(checksums, step_, session_, *learner_.program, processes_);

@@ -162,6 +162,7 @@ class Completer {
     const size_t sign = word.find('=');
     if (sign != std::string::npos) {
       const std::string group = word.substr(0, sign);
+      if (!is_path(group)) return;
       for (const std::string& option : option_names(search, group)) offer(group + "=" + option);
       return;
     }

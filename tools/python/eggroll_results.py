@@ -273,9 +273,9 @@ def _read_metrics(record, file, problems):
 def _numbers(line):
     sealed = line[:-LINE_SEAL_SIZE]
     if not line[len(sealed):].startswith(LINE_SEAL):
-        raise Damaged("is damaged: it has no crc")
+        raise Damaged("is damaged: it has no checksum")
     if line[len(sealed):] != LINE_SEAL + b'%08x"}' % zlib.crc32(sealed):
-        raise Damaged("is damaged: its crc is not that of the line")
+        raise Damaged("is damaged: its checksum is not that of the line")
     try:
         values = _plain(_parse(line.decode()))
     except (ValueError, RecursionError) as error:
