@@ -74,14 +74,16 @@ std::string as_yaml(std::string_view text) {
 }
 
 size_t element_length(std::string_view text, std::optional<size_t>* closed) {
-  const size_t start = std::min(text.find_first_not_of(kSpaces), text.size());
+  size_t start = std::min(text.find_first_not_of(kSpaces), text.size());
+  const size_t word = word_length(text.substr(start));
+  if (word > 0 && text.substr(start + word).starts_with('=')) start += word + 1;
   const bool call = is_call(text.substr(start));
   const bool nests = call || (start < text.size() && is_one_of(text[start], "[{\"'"));
   std::string open;  // what closes the brackets that are open
   char before = ',';
   for (size_t at = start; at < text.size(); ++at) {
     const char c = text[at];
-    if (nests && is_one_of(c, "\"'") && is_one_of(before, "[{(,:")) {
+    if (nests && is_one_of(c, "\"'") && is_one_of(before, "[{(,:=")) {
       at = skip_quoted(text, at) - 1;
       before = c;
       continue;

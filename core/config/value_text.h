@@ -19,8 +19,8 @@ bool is_call(std::string_view text);
 // The element, no call, as YAML writes it: with a blank behind the colon of every key of a map.
 std::string as_yaml(std::string_view text);
 
-// The end of the first element of the text: a comma, or the text's end. closed: the length of the element's call with
-// its parentheses, or nothing if it is no call or a parenthesis stays open.
+// The end of the first element of the text, perhaps after a word and =: a comma, or the text's end. closed: the length
+// of the element's call with its parentheses, or nothing if it is no call or a parenthesis stays open.
 size_t element_length(std::string_view text, std::optional<size_t>* closed = nullptr);
 
 // The elements, without blanks around them.
