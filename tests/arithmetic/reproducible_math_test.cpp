@@ -208,6 +208,7 @@ TEST(ExactErf, RelativeErrorIsBelow1e14) {
   EXPECT_LT(largest_relative_error(between(-6.5, 6.5, 50000), reproducible_erf, truth), 1e-14L);
   EXPECT_EQ(reproducible_erf(0.0), 0.0);
   for (const double x : {0.1, 1.0, 3.0, 5.9, 6.0, 100.0}) EXPECT_EQ(reproducible_erf(-x), -reproducible_erf(x)) << x;
+  EXPECT_EQ(reproducible_erf(6.0), 1.0);
   EXPECT_EQ(reproducible_erf(89.0), 1.0);
 }
 
@@ -223,6 +224,11 @@ TEST(ExactSine, AbsoluteErrorGrowsWithTheAngleAsStated) {
   EXPECT_LT(sine, 4e-16L);
   EXPECT_EQ(reproducible_cos(0.0), 1.0);
   EXPECT_EQ(reproducible_sin(0.0), 0.0);
+  const auto pi = static_cast<double>(kPi);
+  EXPECT_EQ(reproducible_cos(pi / 2.0), 0.0);
+  EXPECT_EQ(reproducible_sin(pi / 2.0), 1.0);
+  EXPECT_EQ(reproducible_cos(pi), -1.0);
+  EXPECT_EQ(reproducible_sin(pi), 0.0);
 }
 
 // The bits of a function's values, which other compilers, flags and machines must give as well.

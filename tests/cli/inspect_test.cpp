@@ -202,7 +202,8 @@ TEST_F(InspectTest, CheckRunsTheCasesOfEachKind) {
 TEST_F(InspectTest, CheckFindsAPluginThatWasBuiltHereByItsName) {
   const auto check = [&](const std::string& plugin) { return eggroll({"check", plugin, "--cases", "3"}); };
   expect_one_sentence(check("hostile_rule"),
-                      {"no plugin 'hostile_rule' was found", "hostile_rule.eggplugin in this folder", "build it"});
+                      {"no plugin 'hostile_rule' was found", "expected a name that `eggroll plugins` lists",
+                       "hostile_rule.eggplugin in this folder", "build it, or give its file"});
   fs::create_directories(work_ / "hostile_rule" / "build");  // as `eggroll new` and CMake make it
   fs::create_directories(work_ / "build");
   for (const char* place :

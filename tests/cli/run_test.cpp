@@ -175,9 +175,12 @@ TEST_F(RunTest, SampleGoesOnFromThePrompt) {
                                       {"--count", ""},
                                       {"--seed", "18446744073709551616"},
                                       {"--seed", "-1"},
-                                      {"--top-k", "1.5"},
-                                      {"--temperature", "nan"}}) {
+                                      {"--top-k", "1.5"}}) {
     refuses({"sample", run, option, value}, {option, fmt::format("it is '{}', expected a", value)});
+  }
+  for (const char* value : {"nan", "hot"}) {
+    refuses({"sample", run, "--temperature", value},
+            {fmt::format("--temperature: it is '{}', expected a number from 0 to 100", value)});
   }
   refuses({"sample", run, "--prompt", "3,16"},
           {"holds the token 16", "expected a token below the vocabulary's size 16", "give another prompt"});

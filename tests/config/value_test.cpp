@@ -1,6 +1,8 @@
 // The parts of values and of the expansion of sweeps that override_table.cpp does not cover.
 #include "config/value.h"
 
+#include <gmock/gmock.h>
+
 #include "config/config_folder.h"
 
 namespace eggroll::test {
@@ -24,16 +26,20 @@ TEST(Value, IntervalsAreForASearchAlone) {
 }
 
 TEST(Value, ManyNestedFunctionsDoNotExhaustTheStack) {
-  for (const std::string function : {"int(", "tag(log, ", "glob(", "choice("}) {
+  const auto nested = [](const std::string& function) {
     std::string deep;
     for (int i = 0; i < 30000; ++i) deep += function;
-    deep += "1" + std::string(30000, ')');
-    EXPECT_EQ(config_error_of([&] {
-                parse_override_value(deep, {"here", 0});
-              }).empty(),
-              function == "glob(")
-        << function;
+    return deep + "1" + std::string(30000, ')');
+  };
+  for (const auto& [function, refusal] : {std::pair{"int(", "here: int() holds int(int("},
+                                          {"tag(log, ", "here: tag(log, ...) holds tag(log, tag(log, "},
+                                          {"choice(", "here: the sweep choice(choice("}}) {
+    EXPECT_THAT(config_error_of([&, &name = function] {
+                  parse_override_value(nested(name), {"here", 0});
+                }),
+                ::testing::StartsWith(refusal));
   }
+  EXPECT_EQ(parse_override_value(nested("glob("), {}).patterns.size(), 1U);
 }
 
 class ExpandTest : public ConfigFolderTest {};

@@ -103,6 +103,8 @@ TEST(Yaml, RefusesInOneSentence) {
       {std::string(201, 'k') + ": 1\n", "a.yaml:1: a key has 201 bytes, expected at most 200; shorten it"},
       {"? " + std::string(2000, 'k') + "\n: 1\n", "a.yaml:1: a key has 2000 bytes, expected at most 200; shorten it"},
       {"a: \xef\xb7\x90\n", "a.yaml:1: the text holds a code that is no character (U+FFFE); remove it"},
+      {"a: \xef\xbf\xbf\n", "a.yaml:1: the text holds a code that is no character (U+FFFE); remove it"},
+      {"a: \"\\U0001fffe\"\n", "a.yaml:1: the text holds a code that is no character (U+FFFE); remove it"},
       {"~: 1\n", "a.yaml:1: a key is null, expected text; name it or put it in quotes"},
       {"[a]: 1\n", "a.yaml:1: a key is a list or a map, expected text; name it"},
       {"a: 1\n---\nb: 2\n", "a.yaml:2: a second document or stray text begins here, expected one document; remove it"},

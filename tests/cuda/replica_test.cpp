@@ -54,7 +54,7 @@ const char* const kRefusal =
 TEST_F(ReplicaTest, AlikeOnesAgree) {
   const auto two = open_two();
   EXPECT_EQ(refusal_of(two), "");
-  EXPECT_EQ(two[0]->weights.checksum(), two[0]->weights.checksum());
+  EXPECT_EQ(two[0]->weights.checksum(), two[1]->weights.checksum());
 }
 
 TEST_F(ReplicaTest, OneWeightMakesADifference) {

@@ -66,6 +66,7 @@ TEST_F(SearchTest, ADamagedLogIsRefused) {
   EXPECT_THAT(with(whole + sealed_line({{"trial", "2"}}) + "\n"), HasSubstr("is damaged"));
 }
 
+// Whoever goes on with it would draw other trials, or take a later score for an earlier one.
 TEST_F(SearchTest, ALogThatLacksWhatPointsBeganAfterIsRefused) {
   const std::string section = kParams + ", sampler: random, trials: 3, halving: {from: 100, by: 3}";
   const Search search = open(section);

@@ -249,7 +249,6 @@ TEST_F(SearchTest, TriedAgainAfterAFailureATrialIsJudgedAgain) {
   EXPECT_EQ(round->sweep.points[0].trial->rung, 0U);
 }
 
-// Whoever goes on with it would draw other trials, or take a later score for an earlier one.
 TEST_F(SearchTest, BadSectionsAreRefusedInOneSentence) {
   const std::string rest = ", sampler: random, trials: 4";
   const std::vector<std::pair<std::string, std::string>> cases = {

@@ -143,9 +143,6 @@ TEST_F(SweepTest, DamageIsNamed) {
   Sweep sweep = compose_grid("{product: [\"train.population=64,128\"]}");
   write_sweep(sweep);
   const std::string lines = read_file(sweep.folder / "points.jsonl");
-  write_plainly(sweep.folder / "points.jsonl", "{}\n");
-  EXPECT_THAT(message_of([&] { compose_grid("{product: [\"train.population=64\"]}"); }),
-              HasSubstr("points.jsonl is damaged: "));
   // A line with a wrong hash, or a missing line, would make a point look new.
   const size_t digit = lines.find("\"hash\":\"") + 8;
   std::string changed = lines;
@@ -153,10 +150,16 @@ TEST_F(SweepTest, DamageIsNamed) {
   // As is a line whose checksum was cut out.
   const size_t seal = lines.find(",\"crc\"");
   const std::string cut = std::string(lines).replace(seal, lines.find('\n') - seal, "}");
-  for (const std::string& damaged : {changed, cut, lines.substr(lines.find('\n') + 1), lines + lines}) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"{}\n", "it has no checksum"},
+      {changed, "its checksum is not that of the line"},
+      {cut, "it has no checksum"},
+      {lines.substr(lines.find('\n') + 1), "expected point 0 and its folder"},
+      {lines + lines, "expected point 2 and its folder"}};
+  for (const auto& [damaged, reason] : cases) {
     write_plainly(sweep.folder / "points.jsonl", damaged);
     EXPECT_THAT(message_of([&] { compose_grid("{product: [\"train.population=64\"]}"); }),
-                HasSubstr("points.jsonl is damaged: "));
+                HasSubstr("points.jsonl is damaged: " + reason + "; restore it from a copy"));
   }
 }
 

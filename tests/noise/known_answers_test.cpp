@@ -32,7 +32,9 @@ uint64_t u64(const json& value) { return value.get<uint64_t>(); }
 uint32_t u32(const json& value) { return value.get<uint32_t>(); }
 
 std::vector<uint32_t> indices_of(const char* section) {
-  return answers().at(section).at(0).get<std::vector<uint32_t>>();
+  const auto indices = answers().at(section).at(0).get<std::vector<uint32_t>>();
+  EXPECT_GE(indices.size(), 7u);
+  return indices;
 }
 
 // Each row ends with the answers to what stands before it, one for each index.

@@ -52,8 +52,9 @@ TEST_F(CurveTest, TheScriptHoldsTheDataTheLabelsAndTheUnits) {
   }
   const std::string script = read_file(folder_ / "curve.gp");
   for (const char* part :
-       {"set title 'it''s a run'", "set xlabel 'member tokens (millions)'", "set ylabel 'bits per byte'",
-        "0.32768 4.25 4.25 4.25\n", "0.032768 8 nan nan\n", "title 'held-out: unperturbed model, 4.25 at the end'",
+       {"# Draw again with: gnuplot THIS.gp > THIS.svg\n", "set title 'it''s a run'",
+        "set xlabel 'member tokens (millions)'", "set ylabel 'bits per byte'", "0.32768 4.25 4.25 4.25\n",
+        "0.032768 8 nan nan\n", "title 'held-out: unperturbed model, 4.25 at the end'",
         "title 'training: mean over the members, 4.1 at the end'", "unigram 4.8'", "bigram 3.5'", "gzip 3.51'",
         "PPMd 2.75'", "Kneser-Ney of 5 bytes 2.5'"}) {
     EXPECT_THAT(script, HasSubstr(part));

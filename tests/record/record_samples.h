@@ -39,7 +39,7 @@ inline RunRecord completed_record() {
   record.baselines = {4.8, 3.5, std::nullopt, std::nullopt, 2.5, {{1, 3.5}, {5, 2.25}, {7, 2.5}}};
   record.counting_seconds = 0.25;
   record.overlap = {{32, 0.0625}, {64, 0.0}};
-  record.parameters = 24832;
+  record.parameters = 5'000'000'000;
   record.checkpoint_bytes = 130'000;
   record.steps = 800;
   record.member_tokens = 26'000'000;

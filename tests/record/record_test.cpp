@@ -109,6 +109,7 @@ TEST_F(RecordTest, ReadsWhatItWrote) {
   EXPECT_EQ(read.device, "cpu");
   EXPECT_EQ(read.plan, "scalar, 2 threads");
   EXPECT_EQ(read.memory_bytes, 5'000'000'000U);
+  EXPECT_EQ(read.parameters, 5'000'000'000U);
 }
 
 // The average's numbers stand beside those of the weights. A record without them is of a run without an average, or

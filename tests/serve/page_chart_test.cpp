@@ -79,19 +79,22 @@ TEST_F(PageChartTest, BaselinesDoNotStretchTheAxis) {
   // On a narrow screen nothing makes the page scroll sideways.
   browser_->call("Emulation.setDeviceMetricsOverride",
                  {{"width", 390}, {"height", 800}, {"deviceScaleFactor", 1}, {"mobile", false}});
+  ASSERT_TRUE(browser_->wait_for("innerWidth === 390"));
   EXPECT_TRUE(browser_->wait_for("document.documentElement.scrollWidth === document.documentElement.clientWidth"));
 }
 
 // Generated data differ between seeds.
 TEST_F(PageChartTest, BaselinesAreDrawnWhereAllRunsHaveTheSame) {
   add_grid();
+  open();
+  ASSERT_TRUE(wait_for_chart("#curves"));
+  EXPECT_THAT(texts(".legend .baselines"), ::testing::SizeIs(1));
   SyntheticRun run;
   RunRecord record = synthetic_record(run);
   record.baselines.unigram = 4.9;
   write_record(results_ / add_point("other", run) / "record.json", record);
-  open();
-  ASSERT_TRUE(wait_for_chart("#curves"));
-  EXPECT_THAT(texts(".legend .baselines"), ::testing::IsEmpty());
+  EXPECT_TRUE(browser_->wait_for("!document.querySelector('.legend .baselines')"));
+  EXPECT_THAT(texts(".legend"), ::testing::Contains(HasSubstr("population=2048")));
 }
 
 TEST_F(PageChartTest, ADragZoomsAndTheAddressKeepsIt) {

@@ -207,6 +207,7 @@ TEST_F(PageChoiceTest, TheCurvesOfChosenRunsAreDrawn) {
   open(link);
   ASSERT_TRUE(wait_for_chart("#curves"));
   EXPECT_THAT(texts(kLegend), ElementsAre("population=512, seed=0", "population=2048, seed=1"));
+  EXPECT_EQ(browser_->evaluate("document.querySelectorAll('#leaderboard input:checked').length"), 2);
   tick("sweeps/grid/points/512-0");
   ASSERT_TRUE(browser_->wait_for("document.querySelector('#chosen').innerText.includes('1 run chosen')"));
   EXPECT_THAT(address(), Not(HasSubstr("512-0")));

@@ -92,6 +92,10 @@ TEST_F(PageTest, ItDrawsCurvesAndBaselines) {
   std::map<std::string, Browser::Json> lines;
   // The held-out line is drawn last, so that it lies above the training line.
   for (const auto& set : datasets("#curves")) lines[set.at("label")] = set.at("data");
+  for (const auto& [name, level] :
+       {std::pair{"unigram", 5.0}, {"bigram", 4.5}, {"gzip", 4.25}, {"entropy rate", 0.5}}) {
+    EXPECT_EQ(lines.at(name).front().at("y"), level) << name;
+  }
   const Browser::Json& held_out = lines.at("population=2048, seed=1");
   ASSERT_EQ(held_out.size(), 11U);
   EXPECT_EQ(held_out.back(), Browser::Json::parse(R"({"x": 100, "y": 3.25})"));

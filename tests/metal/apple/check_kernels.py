@@ -249,14 +249,16 @@ class Check:
 
 def check_words(check):
     """Plants every word as a variable and every name as a function, an ordinary one between each two: those have to be
-    found, a word by its name, these not."""
-    for kind, listed, form in (("words", check.words, "inline int egg_{1}() {{ int {0} = 1; return {0}; }}\n"),
-                               ("names", check.names, "inline int {0}(int, int, int, int, int) {{ return {1}; }}\n")):
+    found, each for what it is, these not."""
+    for kind, listed, form, error_of in (
+            ("words", check.words, "inline int egg_{1}() {{ int {0} = 1; return {0}; }}\n", "the reserved word '{}'"),
+            ("names", check.names, "inline int {0}(int, int, int, int, int) {{ return {1}; }}\n",
+             "'{}' is declared here, and is a name of namespace metal")):
         lines = [name for word in sorted(listed) for name in (word, f"egg_{word}")]
         check.errors = []
         check.check([("".join(form.format(word, i) for i, word in enumerate(lines)), kind)], stop=False)
         at = [(lines[int(error.split(":")[1]) - 1], error) for error in check.errors]
-        found = {line for line, error in at if line not in check.words or f"the reserved word '{line}'" in error}
+        found = {line for line, error in at if line not in listed or error_of.format(line) in error}
         print(f"{len(found)} of {len(listed)} {kind}")
         if found != listed:
             raise SystemExit("found though not reserved, or not found: " + " ".join(sorted(found ^ listed)))
