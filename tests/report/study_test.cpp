@@ -17,14 +17,20 @@ using ::testing::SizeIs;
 // Collections without files: studies and verdicts need only a run's record and a summary of its metrics.
 class StudyTest : public ::testing::Test {
  protected:
-  void add(const SyntheticRun& run) {
+  // Returns the record of the run that it adds.
+  RunRecord& add(const SyntheticRun& run) {
     CollectedRun collected;
     collected.name = "run" + std::to_string(collection_.runs.size() + 1);
     collected.record = synthetic_record(run);
     collected.metrics.lines = run.steps;
     collected.metrics.tokens_per_second = static_cast<double>(run.population) / run.step_seconds;
     collected.metrics.update_rate = Phases{1.0, 0.5, run.update_rate, run.update_rate};
-    collection_.runs.push_back(collected);
+    return collection_.runs.emplace_back(collected).record;
+  }
+  // A run of no sweep.
+  RunRecord& add_plain(SyntheticRun run = {}) {
+    run.sweep = "";
+    return add(run);
   }
   // Adds a sweep with the axes rank and width. bits: for each rank, one figure for each seed.
   void add_grid() {
@@ -42,16 +48,17 @@ class StudyTest : public ::testing::Test {
     }
   }
   Study study() {
-    studies_ = studies_of(collection_);
-    EXPECT_THAT(studies_, SizeIs(1));
-    return studies_.front();
+    const std::vector<Study> studies = studies_of(collection_);
+    EXPECT_THAT(studies, SizeIs(1));
+    return studies.front();
   }
+  // claim: its members without "says".
   Verdict verdict(const std::string& claim) {
-    return judge(claim_from_json(nlohmann::ordered_json::parse(claim), "the claim"), study());
+    return judge(claim_from_json(nlohmann::ordered_json::parse(R"({"says": "s", )" + claim + "}"), "the claim"),
+                 study());
   }
 
   Collection collection_;
-  std::vector<Study> studies_;
 };
 
 std::vector<std::string> names_of(const Study& study) {
@@ -98,11 +105,9 @@ TEST_F(StudyTest, LabelsOfAxesOfSeveralKeysNameEachKeyOnce) {
 TEST_F(StudyTest, DataIsTheSameWhateverTheSeed) {
   for (uint64_t seed : {15U, 16U, 17U}) {
     SyntheticRun run;
-    run.sweep = "";
     run.seed = seed;
     run.axes = {{"dataset.vocab", "16"}};
-    add(run);
-    EXPECT_EQ(data_of(collection_.runs.back().record), "count vocab 16");
+    EXPECT_EQ(data_of(add_plain(run)), "count vocab 16");
   }
   EXPECT_THAT(study().runs, SizeIs(3));
 }
@@ -140,6 +145,7 @@ TEST_F(StudyTest, CopiesOfASeedCountOnce) {
     ASSERT_THAT(standings, SizeIs(1));
     EXPECT_EQ(standings[0].bits.n, 2U);
     EXPECT_EQ(standings[0].bits.mean, 3.5);
+    EXPECT_EQ(verdict(R"("share": {"below": 5}, "expect": "higher", "than": 0.5)").estimate->n, 2U);
   }
 }
 
@@ -150,8 +156,7 @@ TEST_F(StudyTest, TheRunThatEndedAndWentFurthestCounts) {
     run.status = status;
     run.steps = 200;
     run.started = started;
-    add(run);
-    collection_.runs.back().record.steps = steps;
+    add(run).steps = steps;
   };
   add_copy(RunStatus::kStopped, 80, "2026-01-02T03:04:05Z");
   add_copy(RunStatus::kStopped, 120, "2026-01-02T03:04:06Z");
@@ -163,13 +168,6 @@ TEST_F(StudyTest, TheRunThatEndedAndWentFurthestCounts) {
   EXPECT_EQ(copied.unlike_copies, 1U);
 }
 
-TEST_F(StudyTest, ASharesRunsAreCountedOnce) {
-  SyntheticRun run;
-  for (int copy = 0; copy < 5; ++copy) add(run);
-  const Verdict share = verdict(R"({"says": "s", "share": {"below": 5}, "expect": "higher", "than": 0.5})");
-  EXPECT_EQ(share.estimate->n, 1U);
-}
-
 TEST_F(StudyTest, AShareMayBeOfSecondsOfTheWholeProcess) {
   for (const double seconds : {0.1, 0.2}) {
     SyntheticRun run;
@@ -178,8 +176,7 @@ TEST_F(StudyTest, AShareMayBeOfSecondsOfTheWholeProcess) {
     run.step_seconds = seconds;
     add(run);
   }
-  const Verdict share =
-      verdict(R"({"says": "s", "metric": "wall_seconds", "share": {"below": 13}, "expect": "higher", "than": 0.1})");
+  const Verdict share = verdict(R"("metric": "wall_seconds", "share": {"below": 13}, "expect": "higher", "than": 0.1)");
   EXPECT_EQ(share.estimate->value, 0.5);  // 12.5 and 25 s
   EXPECT_EQ(share.estimate->n, 2U);
 }
@@ -195,14 +192,13 @@ TEST_F(StudyTest, TrialsThatDrewTheSameValuesAreNoCopies) {
 }
 
 TEST_F(StudyTest, NumbersAreInOrderAndObjectsHaveALabel) {
+  SyntheticRun run;
   for (const char* population : {"1024", "256", "4096"}) {
-    SyntheticRun run;
     run.axes = {{"train.population", population}, {"rule.x", {{"a.b", "1"}, {"c", "x"}}}};
     add(run);
   }
-  SyntheticRun other;
-  other.axes = {{"train.population", "256"}, {"rule.x", "y"}};
-  add(other);
+  run.axes = {{"train.population", "256"}, {"rule.x", "y"}};
+  add(run);
   const Study sweep = study();
   EXPECT_THAT(sweep.axes[0].values, ElementsAre("256", "1024", "4096"));
   EXPECT_THAT(sweep.axes[1].values, ElementsAre("a.b=1 c=x", "y"));
@@ -212,10 +208,10 @@ TEST_F(StudyTest, WhatAnAxisNamesGoesWithItUnsaid) {
   for (const char* value : {"1", "4"}) {
     SyntheticRun run;
     run.axes = {{"model.width", value}, {"noise.rank", value}};
-    add(run);
-    nlohmann::ordered_json& axes = collection_.runs.back().record.sweep->axes;
-    axes = {{"model", value}, {"noise.rank+noise.sigma_shift", {{"noise.rank", value}, {"noise.sigma_shift", value}}}};
-    collection_.runs.back().record.config["train"]["steps"] = value;
+    RunRecord& record = add(run);
+    record.sweep->axes = {{"model", value},
+                          {"noise.rank+noise.sigma_shift", {{"noise.rank", value}, {"noise.sigma_shift", value}}}};
+    record.config["train"]["steps"] = value;
   }
   const Study sweep = study();
   EXPECT_THAT(names_of(sweep), ElementsAre("model", "noise.rank+noise.sigma_shift"));
@@ -228,10 +224,9 @@ TEST_F(StudyTest, PlainRunsVaryInTheirConfiguration) {
   for (uint64_t seed : {0U, 1U}) {
     for (const char* width : {"32", "64"}) {
       SyntheticRun run;
-      run.sweep = "";
       run.seed = seed;
       run.axes = {{"model.width", width}, {"model.depth", width}};
-      add(run);
+      add_plain(run);
     }
   }
   const Study plain = study();
@@ -246,10 +241,8 @@ TEST_F(StudyTest, PlainRunsVaryInTheirConfiguration) {
 TEST_F(StudyTest, PlainRunsAreNamedByTheirOverrides) {
   for (const uint64_t steps : {300U, 1500U}) {
     SyntheticRun run;
-    run.sweep = "";
     run.steps = steps;
-    add(run);
-    RunRecord& record = collection_.runs.back().record;
+    RunRecord& record = add_plain(run);
     record.config["optimizer"]["schedule"] = {{"kind", "inverse_time"}, {"cosine", {{"steps", steps}}}};
     record.overrides = {"experiment=grid", "train.steps=" + std::to_string(steps), "seed=0"};
   }
@@ -259,30 +252,22 @@ TEST_F(StudyTest, PlainRunsAreNamedByTheirOverrides) {
 }
 
 TEST_F(StudyTest, OptionsThatOverridesChooseAreAxes) {
-  for (const char* option : {"gru", "nano_egg"}) {
-    SyntheticRun run;
-    run.sweep = "";
-    add(run);
-    RunRecord& record = collection_.runs.back().record;
-    if (option == std::string("gru")) continue;
-    record.config["model"]["width"] = 256;
-    record.overrides.emplace_back("model=nano_egg");
-  }
+  add_plain();
+  RunRecord& record = add_plain();
+  record.config["model"]["width"] = 256;
+  record.overrides.emplace_back("model=nano_egg");
   const Study plain = study();
   EXPECT_THAT(names_of(plain), ElementsAre("model"));
   EXPECT_THAT(plain.axes[0].alike, IsEmpty());
   // An option that its name tells of is said once.
-  collection_.runs.back().record.config["model"]["name"] = "other";
+  record.config["model"]["name"] = "other";
   EXPECT_THAT(names_of(study()), ElementsAre("model.name"));
   EXPECT_THAT(study().axes[0].alike, IsEmpty());
 }
 
 TEST_F(StudyTest, WhatCannotChangeARunMakesItNoOther) {
   for (const char* own : {"eval.hook=[x]", "monitor.every=60", "stop.steps=50", "backend.name=avx2"}) {
-    SyntheticRun run;
-    run.sweep = "";
-    add(run);
-    RunRecord& record = collection_.runs.back().record;
+    RunRecord& record = add_plain();
     record.overrides.emplace_back(own);
     record.config["eval"]["hook"] = own;
     record.config["monitor"]["every"] = collection_.runs.size();
@@ -296,11 +281,10 @@ TEST_F(StudyTest, WhatCannotChangeARunMakesItNoOther) {
 }
 
 TEST_F(StudyTest, PlainRunsOnOtherDataAreAnotherStudy) {
+  add_plain();
   SyntheticRun run;
-  run.sweep = "";
-  add(run);
   run.axes = {{"dataset.rows", "64"}};
-  add(run);
+  add_plain(run);
   const std::vector<Study> studies = studies_of(collection_);
   ASSERT_THAT(studies, SizeIs(2));
   EXPECT_EQ(studies[0].name, "runs on count");
@@ -311,8 +295,7 @@ TEST_F(StudyTest, PairsAgreeInSeedAndAllOtherAxes) {
   add_grid();
   collection_.runs.pop_back();  // width 64, rank 4, seed 2
   const Study sweep = study();
-  std::vector<const StudyRun*> runs;
-  for (const StudyRun& run : sweep.runs) runs.push_back(&run);
+  const std::vector<const StudyRun*> runs = sweep.all_runs();
   const std::vector<RunPair> pairs = pairs_of(runs, 1, "4", "1.0", "bits");
   ASSERT_THAT(pairs, SizeIs(5));
   for (const RunPair& pair : pairs) {
@@ -328,32 +311,31 @@ TEST_F(StudyTest, PairsAgreeInSeedAndAllOtherAxes) {
 TEST_F(StudyTest, ComparisonsAreJudgedByTheirInterval) {
   add_grid();
   const std::string test = R"("compare": {"axis": "noise.rank", "value": 4, "with": 1})";
-  const Verdict lower = verdict(R"({"says": "s", "expect": "lower", )" + test + "}");
+  const Verdict lower = verdict(R"("expect": "lower", )" + test);
   EXPECT_EQ(lower.outcome, Outcome::kConfirmed);
   EXPECT_EQ(lower.finding, "mean difference -0.4667 (95 % interval -0.8461 to -0.0872, 3 seeds of 6 pairs)");
   EXPECT_THAT(lower.runs, SizeIs(12));
-  EXPECT_EQ(verdict(R"({"says": "s", "expect": "higher", )" + test + "}").outcome, Outcome::kRefuted);
-  EXPECT_EQ(verdict(R"({"says": "s", "expect": "equal", "within": 0.9, )" + test + "}").outcome, Outcome::kConfirmed);
-  EXPECT_EQ(verdict(R"({"says": "s", "expect": "equal", "within": 0.7, )" + test + "}").outcome, Outcome::kUndecided);
-  EXPECT_EQ(verdict(R"({"says": "s", "expect": "equal", "within": 0.08, )" + test + "}").outcome, Outcome::kRefuted);
+  EXPECT_EQ(verdict(R"("expect": "higher", )" + test).outcome, Outcome::kRefuted);
+  EXPECT_EQ(verdict(R"("expect": "equal", "within": 0.9, )" + test).outcome, Outcome::kConfirmed);
+  EXPECT_EQ(verdict(R"("expect": "equal", "within": 0.7, )" + test).outcome, Outcome::kUndecided);
+  EXPECT_EQ(verdict(R"("expect": "equal", "within": 0.08, )" + test).outcome, Outcome::kRefuted);
 
-  const Verdict some = verdict(R"({"says": "s", "expect": "lower", "where": {"model.width": 32}, )" + test + "}");
+  const Verdict some = verdict(R"("expect": "lower", "where": {"model.width": 32}, )" + test);
   EXPECT_THAT(some.finding, HasSubstr("3 pairs"));
   EXPECT_THAT(some.runs, SizeIs(6));
 }
 
 TEST_F(StudyTest, WhatRunsCannotTellIsUndecidedWithTheReason) {
   add_grid();
-  EXPECT_EQ(verdict(R"({"says": "s", "expect": "lower", "compare": {"axis": "x", "value": 1, "with": 2}})").finding,
+  EXPECT_EQ(verdict(R"("expect": "lower", "compare": {"axis": "x", "value": 1, "with": 2})").finding,
             "the runs do not differ in x");
-  EXPECT_EQ(verdict(R"({"says": "s", "expect": "lower", "metric": "absent",
-                        "compare": {"axis": "noise.rank", "value": 1, "with": 4}})")
+  EXPECT_EQ(verdict(R"("expect": "lower", "metric": "absent",
+                        "compare": {"axis": "noise.rank", "value": 1, "with": 4})")
                 .finding,
             "no pair of runs that ended has this figure");
   collection_.runs.resize(4);
   collection_.runs.erase(collection_.runs.begin(), collection_.runs.begin() + 2);
-  const Verdict one =
-      verdict(R"({"says": "s", "expect": "lower", "compare": {"axis": "model.width", "value": 32, "with": 64}})");
+  const Verdict one = verdict(R"("expect": "lower", "compare": {"axis": "model.width", "value": 32, "with": 64})");
   EXPECT_EQ(one.outcome, Outcome::kUndecided);
   EXPECT_EQ(one.finding, "mean difference -0.5 (1 pair, no interval)");
 }
@@ -363,8 +345,7 @@ TEST_F(StudyTest, FailedAndInterruptedRunsAreNotCompared) {
   for (CollectedRun& run : collection_.runs) {
     if (run.record.seed == 0) run.record.status = RunStatus::kInterrupted;
   }
-  const Verdict rest =
-      verdict(R"({"says": "s", "expect": "lower", "compare": {"axis": "noise.rank", "value": 4, "with": 1}})");
+  const Verdict rest = verdict(R"("expect": "lower", "compare": {"axis": "noise.rank", "value": 4, "with": 1})");
   EXPECT_THAT(rest.finding, HasSubstr("4 pairs"));
 }
 
@@ -379,27 +360,26 @@ TEST_F(StudyTest, SlopesAreOnePerSeedAndOtherAxes) {
       add(run);
     }
   }
-  const std::string test =
-      R"({"says": "s", "metric": "update_rate", "slope": {"axis": "train.population"}, "within": 0.05, )";
-  const Verdict confirmed = verdict(test + R"("expect": -0.5})");
+  const std::string test = R"("metric": "update_rate", "slope": {"axis": "train.population"}, "within": 0.05, )";
+  const Verdict confirmed = verdict(test + R"("expect": -0.5)");
   EXPECT_EQ(confirmed.outcome, Outcome::kConfirmed);
   // Slopes -0.5, -0.49, -0.48.
   EXPECT_EQ(confirmed.finding,
             "mean slope -0.4900 (95 % interval -0.5148 to -0.4652, 3 slopes); claimed: -0.5 within 0.05");
-  EXPECT_EQ(verdict(test + R"("expect": -0.45})").outcome, Outcome::kUndecided);
-  EXPECT_EQ(verdict(test + R"("expect": -1})").outcome, Outcome::kRefuted);
+  EXPECT_EQ(verdict(test + R"("expect": -0.45)").outcome, Outcome::kUndecided);
+  EXPECT_EQ(verdict(test + R"("expect": -1)").outcome, Outcome::kRefuted);
 }
 
 TEST_F(StudyTest, SharesHaveWilsonsInterval) {
   add_grid();
   // Below 4: 3.5, 3.6, 3.8 of 12.
-  const std::string test = R"({"says": "s", "share": {"below": 4.0}, )";
-  const Verdict rarely = verdict(test + R"("expect": "lower", "than": 0.9})");
+  const std::string test = R"("share": {"below": 4.0}, )";
+  const Verdict rarely = verdict(test + R"("expect": "lower", "than": 0.9)");
   EXPECT_EQ(rarely.outcome, Outcome::kConfirmed);
   EXPECT_EQ(rarely.finding,
             "3 of 12 runs are below 4 (95 % interval 8.89 % to 53.2 % of all); claimed: fewer than 90 %");
-  EXPECT_EQ(verdict(test + R"("expect": "higher", "than": 0.9})").outcome, Outcome::kRefuted);
-  EXPECT_EQ(verdict(test + R"("expect": "lower", "than": 0.5})").outcome, Outcome::kUndecided);
+  EXPECT_EQ(verdict(test + R"("expect": "higher", "than": 0.9)").outcome, Outcome::kRefuted);
+  EXPECT_EQ(verdict(test + R"("expect": "lower", "than": 0.5)").outcome, Outcome::kUndecided);
 }
 
 TEST_F(StudyTest, TheSweepsFolderHasTheLastWordOnItsClaims) {
