@@ -9,7 +9,7 @@
 
 namespace eggroll {
 
-// Gives the calling thread one until it ends, unless it has one or there is no memory for it.
+// Gives the calling thread such a stack until it ends, unless the thread has one already or memory is short.
 inline void give_alternate_stack() {
   class Stack {
    public:

@@ -1,4 +1,4 @@
-// What an x86-64 processor and its operating system offer of AMX, Intel's tiles of 16 rows of 64 bytes.
+// Finds out what an x86-64 processor and its system offer of AMX, Intel's tiles of 16 rows of 64 bytes.
 #ifndef EGGROLL_AMX_FEATURES_H
 #define EGGROLL_AMX_FEATURES_H
 
@@ -18,7 +18,7 @@ struct CpuidLeaf {
   uint32_t d = 0;
 };
 
-// All zeros where the processor has no such leaf.
+// All zeros if the processor has no such leaf.
 inline CpuidLeaf cpuid_leaf(uint32_t number) {
   CpuidLeaf leaf;
   __get_cpuid_count(number, 0, &leaf.a, &leaf.b, &leaf.c, &leaf.d);
@@ -36,7 +36,7 @@ inline bool saves_amx_tiles() {
   return (low & kTiles) == kTiles;
 }
 
-// Whether the tiles and their products of int8 are there (CPUID leaf 7, edx, bits 24 and 25) and saved.
+// Whether the processor has tiles and products of int8 (CPUID leaf 7, edx, bits 24, 25) and the system saves them.
 inline bool has_amx_int8() {
   constexpr uint32_t kTileAndInt8 = 3U << 24;
   return (cpuid_leaf(7).d & kTileAndInt8) == kTileAndInt8 && saves_amx_tiles();

@@ -30,10 +30,10 @@ EGG_FN int8_t egg_clip8(int32_t x) { return static_cast<int8_t>(egg_clip(x, 127)
 
 EGG_FN int32_t egg_clip16(int32_t x) { return egg_clip(x, 32767); }
 
-// What egg_rshift adds before it shifts by k in [0, 30].
+// The number that egg_rshift adds before it shifts by k, which is in [0, 30].
 EGG_FN int32_t egg_rounding(int32_t k, int32_t round_nearest) { return round_nearest && k > 0 ? 1 << (k - 1) : 0; }
 
-// Arithmetic shift right by k in [0, 30] under the program's rounding. nearest: |x| + 2^(k-1) must fit int32.
+// Arithmetic shift right by k in [0, 30] with the program's rounding. To the nearest, |x| + 2^(k-1) must fit int32.
 EGG_FN int32_t egg_rshift(int32_t x, int32_t k, int32_t round_nearest) {
   return (x + egg_rounding(k, round_nearest)) >> k;
 }
@@ -81,8 +81,8 @@ EGG_FN int8_t egg_gru_mix(int32_t f, int32_t h, int32_t c) {
   return static_cast<int8_t>(h + (((f + 127) * (c - h)) >> 8));
 }
 
-// n / d of unsigned words, d >= 1. A compiler of Metal was seen to make a quotient one too large where n is near 2^32
-// (issue 824 of HigherOrderCO/Bend), so there it is checked.
+// n / d of unsigned words, d >= 1. For n near 2^32, a compiler of Metal gave a quotient that was one too large (issue
+// 824 of HigherOrderCO/Bend), so the quotient is checked there.
 template <class Word>
 EGG_FN Word egg_quotient(Word n, Word d) {
   Word quotient = n / d;
@@ -92,7 +92,7 @@ EGG_FN Word egg_quotient(Word n, Word d) {
   return quotient;
 }
 
-// n / d for d >= 1: to the nearest with halves away from zero, or towards zero.
+// n / d for d >= 1, rounded to the nearest (halves away from zero) or towards zero.
 EGG_FN int32_t egg_divide(int64_t n, int64_t d, int32_t nearest) {
   const uint64_t magnitude = static_cast<uint64_t>(n < 0 ? -n : n);
   const uint64_t divisor = static_cast<uint64_t>(d);
@@ -100,7 +100,7 @@ EGG_FN int32_t egg_divide(int64_t n, int64_t d, int32_t nearest) {
   return n < 0 ? -quotient : quotient;
 }
 
-// egg_divide where (2 |n| + d) and 2 d fit 32 bits.
+// egg_divide for numbers whose 2 |n| + d and 2 d fit 32 bits.
 EGG_FN int32_t egg_divide32(int32_t n, int32_t d, int32_t nearest) {
   const uint32_t magnitude = static_cast<uint32_t>(n < 0 ? -n : n);
   const uint32_t divisor = static_cast<uint32_t>(d);
@@ -109,10 +109,10 @@ EGG_FN int32_t egg_divide32(int32_t n, int32_t d, int32_t nearest) {
   return n < 0 ? -quotient : quotient;
 }
 
-// Magnitude of a wide value: sums of two, and twice one, stay far within int32.
+// The largest magnitude of a wide value: sums of two such values, and twice one of them, stay far within int32.
 #define EGG_WIDE_MAX (1 << 28)
 
-// largest: of |x| over the value.
+// largest: the largest |x| of the value.
 EGG_FN int8_t egg_max_norm(int32_t x, int32_t largest) {
   return static_cast<int8_t>(egg_divide(static_cast<int64_t>(x) * 127, largest > 1 ? largest : 1, 1));
 }
@@ -128,7 +128,7 @@ EGG_FN int32_t egg_rotate(int32_t a, int32_t c, int32_t b, int32_t d) {
 
 #define EGG_ATTENTION_TABLE 256
 
-// Where in its table an attention's score finds its weight; weighting is an egg_weighting (0: softmax).
+// The index of a score's weight in the attention's table; weighting is an egg_weighting (0: softmax).
 EGG_FN int32_t egg_attention_index(int32_t score, int32_t largest_score, int32_t weighting) {
   if (weighting != 0) return egg_clip(score, 127) + 128;
   const int32_t below = largest_score - score;
@@ -204,7 +204,7 @@ EGG_FN int32_t egg_log2_q16(uint64_t sum, Entries log2_q24) {
   return whole * 65536 + static_cast<int32_t>((fraction_q24 + 128) >> 8);
 }
 
-// sum: of exp2_q30[max - l_i] over the vocabulary (at most EGG_LOSS_VOCAB_MAX entries of at most 2^30).
+// sum: the sum of exp2_q30[max - l_i] over the vocabulary (at most EGG_LOSS_VOCAB_MAX entries of at most 2^30).
 template <class Entries>
 EGG_FN int32_t egg_loss_q16(uint64_t sum, int32_t max_logit, int32_t target_logit, int32_t unit, Entries log2_q24) {
   return egg_log2_q16(sum, log2_q24) - 30 * 65536 + (max_logit - target_logit) * unit;

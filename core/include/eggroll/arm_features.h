@@ -1,4 +1,4 @@
-// What a 64-bit ARM processor multiplies bytes with, as the operating system says.
+// Asks the operating system which instructions a 64-bit ARM processor has for products of bytes.
 #ifndef EGGROLL_ARM_FEATURES_H
 #define EGGROLL_ARM_FEATURES_H
 

@@ -11,7 +11,7 @@
 
 namespace eggroll {
 
-// One program, one rule, members of one population: see egg_backend_interface in plugin.h for shapes and meaning.
+// A session computes one program and one rule for members of one population. plugin.h has shapes and meaning.
 class Session {
  public:
   virtual ~Session() = default;
@@ -24,7 +24,7 @@ class Session {
   virtual void evaluate(const egg_evaluate& arguments) = 0;
   virtual void update(const egg_update& arguments) = 0;
   virtual void infer(const egg_infer& arguments) = 0;
-  // Nobody asks for these where a backend supports no sites.
+  // The host calls these two only if a run has sites and several processes.
   virtual void get_site_part(const egg_site_part& /*part*/) { throw_no_sites(); }
   virtual void add_site_part(const egg_site_part& /*part*/) { throw_no_sites(); }
 
@@ -42,12 +42,12 @@ inline bool is_chosen(const egg_update& update, uint32_t param) {
 class Backend {
  public:
   virtual ~Backend() = default;
-  // A backend that dispatches by EGG_OPS and EGG_RULE_OPS does not compile without all of them. One that lacks some, or
-  // some of their shapes, says so here; a run that needs them is then refused before it starts.
+  // They return false for an op that the backend lacks, or lacks in this shape: a run that needs it is then refused
+  // before it starts. A backend that dispatches by EGG_OPS and EGG_RULE_OPS compiles only if it has all ops.
   virtual bool supports_op(const egg_program& /*program*/, uint32_t /*op_index*/) { return true; }
   virtual bool supports_rule_op(int32_t /*code*/) { return true; }
   virtual bool supports_site(const egg_program& /*program*/, const egg_site& /*site*/) { return false; }
-  // What open_session would make of the spec. Throws Error, from no_room, where it does not fit.
+  // Returns the plan of the session that open_session would open. Throws no_room's Error if it does not fit.
   virtual SessionPlan plan_session(const egg_session_spec& spec) = 0;
   virtual std::unique_ptr<Session> open_session(const egg_session_spec& spec) = 0;
 };

@@ -1,4 +1,4 @@
-// The plan of a session on this machine's processors and in its memory. Who includes this links oneTBB.
+// The plan of a session on this machine's processors and in its memory. Code that includes this must link oneTBB.
 #ifndef EGGROLL_CPU_PLAN_H
 #define EGGROLL_CPU_PLAN_H
 
@@ -10,8 +10,8 @@
 
 namespace eggroll {
 
-// how: what the plan says before the number of threads. memory(population): bytes, never falling as it grows. Throws
-// Error where the machine has less.
+// how: the plan's text before the number of threads. memory(population) returns bytes, which must not fall as the
+// population grows. Throws Error if the machine has less memory.
 template <class Memory>
 SessionPlan plan_on_cpu(const egg_session_spec& spec, const std::string& how, const Memory& memory) {
   const uint64_t bytes = bytes_in_room(spec.population, machine_memory(), memory);

@@ -1,5 +1,5 @@
-// What a device's backend works out from a program beside LoweredProgram: the ops as kernels run them, where states lie
-// in its memory, and the jobs of a launch.
+// What a device's backend works out from a program in addition to LoweredProgram: the ops as kernels run them, the
+// places of states in the device's memory, and the jobs of a launch.
 #ifndef EGGROLL_DEVICE_PROGRAM_H
 #define EGGROLL_DEVICE_PROGRAM_H
 
@@ -21,7 +21,7 @@ struct DeviceProgram : LoweredProgram {
     }
   }
 
-  // A step as an op; load: the code of one that loads the state that it makes.
+  // The step as an op. load: the code of the op that loads a state.
   egg_op op_of(const Step& step, int32_t load) const {
     if (step.loads < 0) return program->ops[step.op];
     egg_op op{};
@@ -30,18 +30,18 @@ struct DeviceProgram : LoweredProgram {
     op.in[0] = op.in[1] = op.in[2] = op.param[0] = op.param[1] = op.table = -1;
     return op;
   }
-  // The state that a step loads, stores, or reads where it lies; -1: none.
+  // The state that a step loads, stores, or reads in place; -1: none.
   int32_t state_at(const Step& step) const {
     if (step.loads >= 0) return step.loads;
     const egg_op& op = program->ops[step.op];
     if (op.code == EGG_OP_STORE) return op.out;
     return op.code == EGG_OP_LOSS && is_state(*program, op.in[0]) ? op.in[0] : -1;
   }
-  // What of a member's states on the device lies before this one.
+  // Where the value's state begins among a member's states on the device.
   uint32_t state_place(int32_t value) const { return static_cast<uint32_t>(state_places[state_of(value)]); }
 
-  // Calls copy(outside, inside, bytes) for every state of members [begin, end): they cross the seam without the padding
-  // that they have on the device.
+  // Calls copy(outside, inside, bytes) for every state of members [begin, end). States cross the seam without the
+  // padding that they have on the device.
   template <class Copy>
   void each_state(size_t begin, size_t end, const Copy& copy) const {
     for (size_t m = begin; m < end; ++m) {
@@ -63,7 +63,7 @@ struct PieceList {
     pieces += its_pieces;
     jobs.push_back(job);
   }
-  // Those of the parameters that an update chooses.
+  // The jobs of those parameters alone that an update chooses.
   PieceList chosen(const egg_update& update) const {
     PieceList list;
     for (size_t i = 0; i < jobs.size(); ++i) {

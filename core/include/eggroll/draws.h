@@ -22,7 +22,7 @@
 #define EGG_ERROR_MAX 32767
 #define EGG_SITE_TENSOR UINT32_C(0x80000000)  // where the numbers of sites begin among those of tensors
 
-// stream: of the step. token: in its window. draw: 0 for the signs of orthogonal draws, k + 1 for independent draw k.
+// stream: its number in the step. token: its place in the window. draw: 0: signs of orthogonal draws; else k + 1.
 EGG_FN uint64_t egg_draw_key(uint64_t seed, uint64_t step, uint32_t stream, uint32_t site, uint32_t token,
                              uint32_t draw) {
   return egg_noise_key(seed, step, stream, EGG_SITE_TENSOR | site, token, draw);
@@ -43,14 +43,14 @@ EGG_FN uint32_t egg_hadamard_bit(uint32_t row, uint32_t column) {
   return (0x6996u >> (x & 15u)) & 1u;
 }
 
-// The binary logarithm of a power of two at least as large.
+// The binary logarithm of n, rounded up to a whole number.
 EGG_FN int32_t egg_log2_up(uint32_t n) {
   int32_t bits = 0;
   while (bits < 31 && (UINT32_C(1) << bits) < n) ++bits;
   return bits;
 }
 
-// What keeps the sum of this number of differences within +-2^30.
+// The limit of each difference that keeps the sum of this many differences within +-2^30.
 EGG_FN int32_t egg_draw_limit(uint32_t draws) { return INT32_C(1) << (30 - egg_log2_up(draws)); }
 
 EGG_FN int16_t egg_draw_error(int32_t sum, int32_t shift) {
@@ -58,15 +58,15 @@ EGG_FN int16_t egg_draw_error(int32_t sum, int32_t shift) {
 }
 
 // ---- Losses of draws at the logits ----
-// Exponentials of all draws of a token are relative to one maximum, the largest logit plus the amplitude, clipped, with
-// as many bits as keep twice their sum over n in 32: exp2 of (maximum - logit) * unit in Q(30 - log2 n), rounded.
+// The exponentials of all draws of a token are relative to one maximum: the largest logit plus the amplitude, clipped.
+// Twice their sum over n fits 32 bits: exp2 of (maximum - logit) * unit in Q(30 - log2 n), rounded.
 EGG_FN uint32_t egg_draw_exp2(uint32_t steps, int32_t unit, int32_t log2_n) {
   const uint32_t q30 = egg_exp2_neg_q30(steps * static_cast<uint32_t>(unit));
   return log2_n == 0 ? q30 : (q30 + (UINT32_C(1) << (log2_n - 1))) >> log2_n;
 }
 
-// sums: of the exponentials of the member with -A and of that with +A. target: the target's logit with +A less that
-// with -A.
+// sum_minus, sum_plus: the sums of the exponentials of the members with -A and with +A. target: the target's logit with
+// +A minus its logit with -A.
 template <class Entries>
 EGG_FN int32_t egg_draw_difference(uint32_t sum_minus, uint32_t sum_plus, int32_t target, int32_t unit,
                                    Entries log2_q24) {

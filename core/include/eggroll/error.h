@@ -12,7 +12,7 @@
 
 namespace eggroll {
 
-// text is one sentence: what, what was expected, the cure. key names the setting at fault, if one is.
+// text is one sentence: what is wrong, what was expected, the cure. key names the setting at fault, if there is one.
 class Error : public std::exception {
  public:
   explicit Error(std::string text, int32_t code = EGG_ERROR_INTERNAL, std::string key = {})
@@ -42,7 +42,7 @@ inline int32_t set_error(egg_error* error, int32_t code, const char* text, const
   return code;
 }
 
-// Runs body; whatever it throws becomes a code and a sentence. No exception crosses the seam.
+// Runs body and turns whatever it throws into a code and a sentence, so that no exception crosses the seam.
 template <class Body>
 int32_t guard(egg_error* error, Body&& body) noexcept {
   try {

@@ -67,10 +67,10 @@ inline void hadamard_transform(int32_t* values, uint32_t n) {
   }
 }
 
-// Immutable but for its working memory: one for each thread.
+// Calls change its working memory, so each thread needs an object of its own.
 class LogitDraws {
  public:
-  // site: at what the program's loss reads.
+  // site: a site at the value that the program's loss reads.
   LogitDraws(const egg_program& program, const egg_site& site)
       : site_(site),
         size_(static_cast<uint32_t>(program.vocab)),
@@ -97,7 +97,7 @@ class LogitDraws {
   }
 
   // logits: (vocab), a token's. key_of(draw): egg_draw_key of the token. error: (vocab).
-  // Loops have their bounds and arrays in variables of their own: members might be what a loop writes.
+  // Loops take bounds and arrays from local variables: a compiler must assume that their writes change members.
   template <class KeyOf>
   void error(const int8_t* logits, uint32_t target, const KeyOf& key_of, int16_t* error) {
     const int32_t moved =
@@ -114,7 +114,7 @@ class LogitDraws {
   }
 
  private:
-  // Whole words of signs.
+  // The rows, rounded up to whole words of signs.
   static uint64_t padded(uint64_t rows) { return (rows + 31) / 32 * 32; }
 
   // Puts the sums of a draw's two members.
@@ -179,7 +179,7 @@ class LogitDraws {
 
   // Leaves signs_ * (E+ - E-) in values_ and returns S.
   uint32_t find_deltas(const int8_t* logits) {
-    int8_t largest = -127;  // a loop of bytes, which compilers make wide
+    int8_t largest = -127;  // compilers vectorize a loop of bytes
     for (uint32_t i = 0; i < size_; ++i) largest = std::max(largest, logits[i]);
     const int32_t amplitude = site_.amplitude;
     const int32_t top = egg_clip8(largest + amplitude);

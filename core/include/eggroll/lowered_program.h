@@ -16,7 +16,7 @@
 
 namespace eggroll {
 
-// An op of the program, or the loading of a state; the other is -1.
+// Either an op of the program or the loading of a state; the field of the other kind is -1.
 struct Step {
   int32_t op;
   int32_t loads;
@@ -222,7 +222,7 @@ class FirstFit {
     return c;
   }
 
-  // Collects what was taken for a time that meets the stay, the lowest offset first.
+  // Collects the requests whose stays overlap this one, the lowest offset first.
   void find_met(const Stay& stay) {
     met_.clear();
     for (size_t c = 0; c < taken_.size(); ++c) {

@@ -35,7 +35,7 @@ inline std::string cpu_model(std::string_view cpuinfo) {
   for (const std::string& model : cpuinfo_values(cpuinfo, "model name")) {
     if (!model.empty()) return model;
   }
-  // Arm's kernel gives numbers where x86's gives a name.
+  // On Arm the kernel gives numbers, on x86 it gives a name.
   const std::vector<std::string> implementers = cpuinfo_values(cpuinfo, "CPU implementer");
   const std::vector<std::string> parts = cpuinfo_values(cpuinfo, "CPU part");
   if (implementers.empty() || parts.empty()) return "unknown";
@@ -69,7 +69,7 @@ inline std::string cpu_model() {
 
 #endif
 
-// Bytes, whoever uses them.
+// The memory of the machine in bytes, used or free.
 inline uint64_t machine_memory() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
 }

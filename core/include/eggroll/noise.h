@@ -1,5 +1,5 @@
-// The noise specification: noise(seed, step, pair, tensor, side, rank, index) -> int8, the same on every machine,
-// for C++, CUDA and Metal. Counter-based, so any value can be had without the others, at any vector width.
+// The noise specification: noise(seed, step, pair, tensor, side, rank, index) -> int8, the same on every machine, for
+// C++, CUDA and Metal. It is counter-based: any value can be computed without the others, at any vector width.
 //
 //   key   = every part of (seed, step, pair, tensor, side, rank) absorbed in turn by a 64-bit hash
 //   word  = 32-bit hash of index / 4 under that key
@@ -87,7 +87,7 @@ EGG_FN uint32_t egg_noise_byte(uint64_t key, uint32_t index) {
   return (egg_noise_word(key, index >> 2) >> (8 * (index & 3))) & 255u;
 }
 
-// Where index lands in the shared table of 2^table_log2 values (table_log2 in [12, 30]).
+// The place that index reads in the shared table of 2^table_log2 values (table_log2 in [12, 30]).
 EGG_FN uint32_t egg_noise_table_index(uint64_t key, uint32_t side, uint32_t index, int32_t table_log2) {
   const uint32_t side_size = UINT32_C(1) << (table_log2 - 1);
   const uint32_t offset = static_cast<uint32_t>(key) & (side_size - 64u);

@@ -1,4 +1,4 @@
-// noise.h with its tables at hand: what a backend or the host asks for noise values.
+// noise.h with its tables in memory: the host and the backends get noise values from here.
 #ifndef EGGROLL_NOISE_SOURCE_H
 #define EGGROLL_NOISE_SOURCE_H
 
@@ -13,11 +13,11 @@
 
 namespace eggroll {
 
-// Immutable once made, so threads may share one.
+// It does not change once it is made, so threads may share it.
 class NoiseSource {
  public:
-  // Source table: holds 2^table_log2 bytes. Throws Error for a source, distribution or size that noise.h does not
-  // define.
+  // With source `table` it holds 2^table_log2 bytes. Throws Error for a source, distribution or size that noise.h does
+  // not define.
   explicit NoiseSource(const egg_noise& noise) : noise_(checked(noise)), values_(noise_table(noise.distribution)) {
     if (noise_.source != EGG_NOISE_TABLE) return;
     const uint32_t size = UINT32_C(1) << noise_.table_log2;

@@ -1,5 +1,5 @@
-// What the list of ops in ops.h says of each op, for everything that handles ops without computing them: validation,
-// printing, random programs, plans of memory.
+// The facts about each op in ops.h, for code that handles ops without computing them: validation, printing, random
+// programs, plans of memory.
 #ifndef EGGROLL_OP_SIGNATURE_H
 #define EGGROLL_OP_SIGNATURE_H
 
@@ -16,18 +16,18 @@ namespace eggroll {
 // token or for each row of an index, and a column for each output; a gain is a vector of the output's size.
 enum class FirstParam : uint8_t { kNone, kMatrix, kTable, kGain };
 
-// egg_op.attr. Index: 0 where the token is the row, i where index i - 1 is. Shift: 0 to kLargestShift. Division:
-// egg_division. Unit: bits of one logit step in Q16, 1 to kLargestUnit.
+// The meaning of egg_op.attr. kIndex: 0 if the token is the row, i if index i - 1 is the row. kShift: 0 to
+// kLargestShift. kDivision: an egg_division. kUnit: bits of one logit step in Q16, 1 to kLargestUnit.
 enum class OpAttr : uint8_t { kNone, kIndex, kShift, kDivision, kUnit };
 constexpr int32_t kLargestShift = 26;      // with the guard bits it stays within the range of egg_rshift
 constexpr int32_t kLargestUnit = 1 << 18;  // 4 bits a logit step
 
-// egg_op.table. Bytes: 256 entries within +-127. Angles: (context, head / 2, 2) cosines and sines times 2^20. Weights:
-// EGG_ATTENTION_TABLE entries from 0 to kLargestWeight.
+// The meaning of egg_op.table. kBytes: 256 entries within +-127. kAngles: (context, head / 2, 2) cosines and sines
+// times 2^20. kWeights: EGG_ATTENTION_TABLE entries from 0 to kLargestWeight.
 enum class OpTable : uint8_t { kNone, kBytes, kAngles, kWeights };
 constexpr int32_t kLargestWeight = (1 << 21) - 1;
 
-// egg_op.mode. Weighting: egg_weighting.
+// The meaning of egg_op.mode. kWeighting: an egg_weighting.
 enum class OpMode : uint8_t { kNone, kWeighting };
 
 // Which values may be wide.
@@ -56,7 +56,7 @@ struct OpSignature {
 
   constexpr bool reads_wide() const { return width == OpWidth::kReads || width == OpWidth::kBoth; }
   constexpr bool makes_wide() const { return width == OpWidth::kMakes || width == OpWidth::kBoth; }
-  // Whether the position in the call matters, so that the program needs a context.
+  // Whether the result depends on the position in the call, so that the program needs a context.
   constexpr bool needs_context() const { return access == OpAccess::kCache || table == OpTable::kAngles; }
 };
 

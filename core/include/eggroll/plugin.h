@@ -6,7 +6,7 @@
  * equal.
  *
  * Rules for every function:
- *  - returns EGG_OK or an error code, and then has filled the caller's egg_error;
+ *  - returns EGG_OK, or an error code after it has filled the caller's egg_error;
  *  - never throws, never aborts, never prints, never frees or keeps memory of the other side beyond the call
  *    (what a plugin returns by pointer stays valid until its `close`; strings in the descriptor for ever);
  *  - one instance is used by one thread at a time, not always the same one. */
@@ -108,7 +108,7 @@ typedef struct egg_value {
 #define EGG_INDEX_TOKENS_MAX 16
 #define EGG_INDEX_WORDS_MAX 2
 
-/* A number that a token has beside itself: the hash of the last `tokens` tokens, itself included, or of the last
+/* A number that goes with a token: the hash of the last `tokens` tokens, this one included, or of the last
  * `words` words of bytes, modulo `rows`. The host works it out; a backend reads it in the batch (egg_batch.rows). */
 typedef struct egg_index {
   int32_t tokens;         /* 1 to EGG_INDEX_TOKENS_MAX; where there are words 0 */
@@ -286,7 +286,7 @@ typedef struct egg_site_part {
 
 /* What a session computes with. Members 2k and 2k+1 are pair k; even members have sign +1, odd ones -1. Members
  * [first, first + members), a whole number of pairs, are the session's own: it keeps their states alone and evaluates
- * no others. Its updates are of all pairs: of streams of sites that are not its own it is told by add_site_part(). */
+ * no others. Its updates count the votes of all pairs: add_site_part() brings what other sessions' streams leave. */
 typedef struct egg_session_spec {
   uint32_t struct_size;
   int32_t threads; /* 0: as many as the machine has */
@@ -306,7 +306,7 @@ typedef struct egg_session_spec {
   uint32_t reserved2 EGG_ZERO;
 } egg_session_spec;
 
-/* What a session will be, told before it takes memory. Texts are one line, not empty, with a zero byte at the end. */
+/* What a session will be, stated before it takes memory. Texts are one line, not empty, with a zero byte at the end. */
 typedef struct egg_session_plan {
   uint32_t struct_size;
   uint32_t reserved;
@@ -384,8 +384,8 @@ typedef struct egg_backend_interface {
   int32_t (*supports_rule_op)(void* self, int32_t code);
   /* 1 if the session could perturb this value of this program so, else 0. */
   int32_t (*supports_site)(void* self, const egg_program* program, const egg_site* site);
-  /* What session_open would make of the spec now. EGG_ERROR_MEMORY where it does not fit: the text then names the
-   * largest population, an even number, that would. */
+  /* What session_open would make of the spec now. EGG_ERROR_MEMORY if it does not fit: the text then names the
+   * largest even population that would. */
   int32_t (*session_plan)(void* self, const egg_session_spec* spec, egg_session_plan* plan, egg_error* error);
   /* The spec and all it points to stay valid until session_close. Weights and slots begin at zero, states too. */
   int32_t (*session_open)(void* self, const egg_session_spec* spec, void** session, egg_error* error);
@@ -403,7 +403,7 @@ typedef struct egg_backend_interface {
   int32_t (*infer)(void* session, const egg_infer* arguments, egg_error* error);
   /* Fills the arrays of a part with what evaluate() has left of the own streams. */
   int32_t (*get_site_part)(void* session, const egg_site_part* part, egg_error* error);
-  /* Before an update(), every part of other sessions, once. It is used up by the update(). */
+  /* Called once before an update() for every part of other sessions. The update() uses the part up. */
   int32_t (*add_site_part)(void* session, const egg_site_part* part, egg_error* error);
 } egg_backend_interface;
 
@@ -443,7 +443,7 @@ typedef struct egg_plugin_descriptor {
   const char* name;   /* lower_snake, unique among its kind */
   const char* version;
   const char* build; /* compiler, flags, commit */
-  /* A score above 0, or 0 and the reason in why->text. Fast, no allocation, no device context. */
+  /* Returns a score above 0, or 0 and the reason in why->text. Must be fast, without allocation or device context. */
   int32_t (*probe)(egg_error* why);
   int32_t (*open)(const egg_settings* settings, void** self, egg_error* error);
   void (*close)(void* self);

@@ -1,5 +1,5 @@
-// What the four adapters share: construction and destruction behind the guard. Authors include model.h, optimizer.h,
-// backend.h or processes.h instead.
+// What the four adapters share: they construct and destroy plugins behind the guard. Authors include model.h,
+// optimizer.h, backend.h or processes.h instead.
 #ifndef EGGROLL_PLUGIN_ADAPTER_H
 #define EGGROLL_PLUGIN_ADAPTER_H
 
@@ -13,14 +13,14 @@
 
 namespace eggroll {
 
-// Compiler, flags and commit: eggroll_add_plugin adds a source that says them.
+// Compiler, flags and commit. eggroll_add_plugin adds a source that defines them.
 #ifdef EGGROLL_PLUGIN_KNOWS_BUILD
 extern const char plugin_build[];
 #else
 inline const char plugin_build[] = "unknown build";
 #endif
 
-// Default probe: runs everywhere, preferred to nothing.
+// The default probe: the plugin runs everywhere and has the lowest score.
 inline int32_t probe_always(egg_error*) { return 1; }
 
 template <class Plugin>
@@ -38,8 +38,8 @@ void close_plugin(void* self) noexcept {
   delete static_cast<Plugin*>(self);
 }
 
-// The C function that calls kMember of what `self` is, a Self, behind the guard. It takes the address of a struct that
-// the member takes by reference.
+// The C function that calls kMember of the Self that `self` points to, behind the guard. If the member takes a struct
+// by reference, the function takes its address.
 template <class Self, auto kMember>
 struct GuardedCall;
 

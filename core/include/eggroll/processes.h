@@ -1,4 +1,4 @@
-// For authors of what carries bytes between the processes of a run: derive from eggroll::ProcessesPlugin.
+// For authors of plugins that carry bytes between the processes of a run: derive from eggroll::ProcessesPlugin.
 //
 //   EGGROLL_PROCESSES("my_network", "1.0.0", MyNetwork, &MyNetwork::probe);
 #ifndef EGGROLL_PROCESSES_H
@@ -8,7 +8,7 @@
 
 namespace eggroll {
 
-// See egg_processes_interface for the order of calls.
+// egg_processes_interface says in which order the host calls the functions.
 class ProcessesPlugin {
  public:
   virtual ~ProcessesPlugin() = default;

@@ -1,4 +1,4 @@
-// How a model plugin writes its token step. The builder owns everything that view() points to.
+// Model plugins write their token step with this builder. It owns everything that view() points to.
 #ifndef EGGROLL_PROGRAM_BUILDER_H
 #define EGGROLL_PROGRAM_BUILDER_H
 
@@ -26,11 +26,11 @@ struct Index {
 
 class ProgramBuilder {
  public:
-  // context: tokens that a call may read; 0 where any number may be.
+  // context: the tokens that a call may read; 0: any number.
   ProgramBuilder(int32_t vocab, int32_t fixed_point, int32_t rounding, int32_t context = 0)
       : vocab_(vocab), fixed_point_(fixed_point), rounding_(rounding), context_(context) {}
 
-  // (rows, cols) = (outputs, inputs), weights drawn with standard deviation init_std.
+  // (rows, cols) = (outputs, inputs). The weights are drawn with standard deviation init_std.
   Param matrix(const std::string& name, int32_t rows, int32_t cols, int32_t init_std) {
     return add_param(name, EGG_PARAM_MATRIX, rows, cols, EGG_INIT_NORMAL, init_std);
   }
@@ -39,7 +39,7 @@ class ProgramBuilder {
     return add_param(name, EGG_PARAM_VECTOR, size, 1, EGG_INIT_CONSTANT, init_value);
   }
 
-  // Never perturbed, never updated.
+  // The parameter is then never perturbed and never updated.
   void freeze(Param param) { params_.at(index(param.id)).perturbed = 0; }
 
   Value state(const std::string& name, int32_t size) { return add_value(name, size, 1, 0); }
@@ -50,12 +50,12 @@ class ProgramBuilder {
     return Table{static_cast<int32_t>(tables_.size()) - 1};
   }
 
-  // A table's row by the hash of the last `tokens` tokens. rows: a power of two.
+  // An index that finds a table's row by the hash of the last `tokens` tokens. rows must be a power of two.
   Index index(int32_t tokens, int32_t rows) { return add_index({tokens, rows}); }
-  // The same by the hash of the last word, or two, of a text of bytes.
+  // An index by the hash of the last word, or of the last two words, of a text of bytes.
   Index index_by_words(int32_t words, int32_t rows) { return add_index({0, rows, words}); }
 
-  // The row of the token, or of an index; x: added to it where given.
+  // The row of the token or, if there is an index, of the index. If x is given, it is added to the row.
   Value embed(const std::string& name, Param table, Index index = {}, Value x = {}) {
     return add_op(EGG_OP_EMBED, name, rows_cols(table).second, {x}, {table}, index.id + 1);
   }
@@ -78,12 +78,12 @@ class ProgramBuilder {
     return add_op(EGG_OP_GRU_GATE, name, size(h), {f, h}, {}, 0);
   }
 
-  // From h to c by the same gate.
+  // Moves from h to c by the same gate.
   Value gru_mix(const std::string& name, Value f, Value h, Value c) {
     return add_op(EGG_OP_GRU_MIX, name, size(h), {f, h, c}, {}, 0);
   }
 
-  // Not clipped: int32.
+  // A linear whose int32 result is not clipped.
   Value wide_linear(const std::string& name, Value x, Param weight, int32_t shift, Param bias = {}) {
     return widened(linear(name, x, weight, shift, bias));
   }
@@ -99,7 +99,7 @@ class ProgramBuilder {
 
   Value max_norm(const std::string& name, Value x) { return add_op(EGG_OP_MAX_NORM, name, size(x), {x}, {}, 0); }
 
-  // As wide as x. head: channels of a head.
+  // The result is wide if x is. head: the number of channels of a head.
   Value rope(const std::string& name, Value x, Table table, int32_t head) {
     const Value out = add_op(EGG_OP_ROPE, name, size(x), {x}, {}, 0);
     ops_.back().table = table.id;

@@ -88,7 +88,7 @@ inline double reproducible_polynomial(const double (&coefficients)[8], double x)
 // Quantile of the standard normal distribution for p in (0, 1): Wichura, Algorithm AS 241 (PPND16), Applied Statistics
 // 37 (1988). Relative error below 1e-15.
 inline double reproducible_normal_quantile(double p) {
-  // Each range has a polynomial over another one.
+  // In each range the result is a quotient of two polynomials.
   constexpr double kMiddle[2][8] = {
       {2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
        13731.693765509461125, 1971.5909503065514427, 133.14166789178437745, 3.387132872796366608},

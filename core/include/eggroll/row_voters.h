@@ -1,4 +1,4 @@
-// Who votes on the rows of a masked table in a step: see egg_voters in plugin.h. One definition for every backend.
+// Finds who votes on the rows of a masked table in a step: see egg_voters in plugin.h. The same for all backends.
 #ifndef EGGROLL_ROW_VOTERS_H
 #define EGGROLL_ROW_VOTERS_H
 
@@ -18,7 +18,7 @@ inline egg_voters voters_of(const egg_session_spec& spec, uint32_t param) {
   return spec.voters != nullptr ? spec.voters[param] : egg_voters{0, spec.population / 2, 0};
 }
 
-// Whether the pair reads the parameter perturbed.
+// Whether the pair reads the parameter in perturbed form.
 inline bool is_perturbed(const egg_voters& voters, uint32_t pair) {
   return voters.site == 0 && pair >= voters.first_pair && pair - voters.first_pair < voters.pairs;
 }
@@ -37,8 +37,8 @@ inline int64_t squares_of(const egg_voters& voters, const int8_t* fitness) {
   return squares;
 }
 
-// The null variance of one pair's vote with one rank, averaged over the voters. squares: of all voters of the
-// parameter. This order of operations in double precision is part of the definition, as it is in row_vote_std.
+// The null variance of one pair's vote with one rank, averaged over the voters. squares: see squares_of(). This order
+// of operations in double precision is part of the definition, as it is in row_vote_std.
 inline double draw_variance(int64_t squares, const egg_noise& noise, const egg_voters& voters) {
   const double moment = noise_second_moment(noise.distribution);
   return static_cast<double>(squares) / static_cast<double>(voters.pairs) * (moment * moment);
@@ -73,7 +73,7 @@ class RowVoters {
     uint32_t begin;
     uint32_t end;
   };
-  // Its voters are voters()[first_voters] up to the next row's.
+  // Its voters are the elements of voters() from first_voters up to the next row's first_voters.
   struct Row {
     uint32_t row;
     float vote_std;
@@ -96,12 +96,12 @@ class RowVoters {
     gather(voters, update.fitness, spec.noise);
   }
 
-  // In rising order. One more row follows the last, which only marks the end.
+  // The rows in rising order. One more row follows the last and only marks the end.
   size_t size() const { return rows_.size() - 1; }
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<Pairs>& voters() const { return voters_; }
 
-  // Bytes that it keeps where streams read this number of rows.
+  // The bytes that the object keeps if streams read this number of rows.
   static constexpr uint64_t bytes(uint64_t reads) { return reads * (2 * sizeof(Read) + sizeof(Pairs) + sizeof(Row)); }
 
  private:

@@ -1,6 +1,6 @@
 // The arithmetic of rule ops: one definition for every backend. C-style C++ so that CUDA and Metal can include it.
 //
-// A value is 32 bits, an int32 or a float32 as ops.h says of the op. They are unsigned, so that integers wrap.
+// A value has 32 bits: an int32 or a float32, as ops.h says for the op. The type is unsigned, so that integers wrap.
 #ifndef EGGROLL_RULE_ARITHMETIC_H
 #define EGGROLL_RULE_ARITHMETIC_H
 
@@ -31,7 +31,7 @@ EGG_FN uint32_t egg_bits_of(float x) {
 #endif
 }
 
-// float32 as processors have it. Not in Metal, whose floats are not IEEE's: its backend has this struct of its own.
+// Float32 arithmetic of processors. Metal's floats are not IEEE's, so its backend has its own version of this struct.
 // CUDA's functions round as IEEE does and are never contracted, whatever the compiler is told.
 #if !defined(__METAL_VERSION__)
 #if defined(__CUDA_ARCH__)
@@ -62,8 +62,8 @@ struct egg_float32 {
 #undef EGG_F32
 #endif
 
-// A function for each op of EGG_RULE_ARITHMETIC; an op has up to three operands. Float32: egg_float32, or what a
-// backend has in its place.
+// A function for each op of EGG_RULE_ARITHMETIC; an op has up to three operands. Float32: egg_float32, or a backend's
+// version of it.
 template <class Float32>
 struct egg_rule_arithmetic {
   static EGG_FN uint32_t iadd(uint32_t a, uint32_t b, uint32_t) { return a + b; }
@@ -84,7 +84,7 @@ struct egg_rule_arithmetic {
   static EGG_FN uint32_t trunc_i32(uint32_t a, uint32_t, uint32_t) {
     const float x = egg_float_of(a);
     const float bounded = x < -2147483648.0f ? -2147483648.0f : x;
-    // 0 stands in for NaN and for what is too large: a conversion without a branch, which compilers make vectors of.
+    // 0 stands in for NaN and for numbers that are too large, without a branch: compilers vectorize that.
     const int32_t whole = static_cast<int32_t>(x < 2147483648.0f ? bounded : 0.0f);
     return static_cast<uint32_t>(x >= 2147483648.0f ? INT32_MAX : whole);
   }
@@ -110,7 +110,7 @@ EGG_FN uint32_t egg_rule_value(int32_t node_code, Inputs inputs, uint32_t a, uin
   return 0;
 }
 
-// A weight that moves by delta. Every delta of 254 or more does the same, so the sum cannot overflow.
+// The weight after it moves by delta. All deltas of 254 or more do the same, so the sum cannot overflow.
 EGG_FN int32_t egg_moved(int32_t weight, int32_t delta) { return egg_clip(weight + egg_clip(delta, 254), 127); }
 
 #endif

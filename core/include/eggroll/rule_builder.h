@@ -1,4 +1,4 @@
-// How an optimizer plugin writes its update rule: an expression per weight, evaluated after the votes are counted.
+// Optimizer plugins write their update rule with this: an expression per weight, evaluated after votes are counted.
 #ifndef EGGROLL_RULE_BUILDER_H
 #define EGGROLL_RULE_BUILDER_H
 
@@ -11,7 +11,7 @@
 
 namespace eggroll {
 
-// A node of the expression. Which type it has follows from the op (ops.h).
+// A node of the expression. Its type follows from the op (ops.h).
 struct Node {
   int32_t id = -1;
 };
@@ -19,7 +19,7 @@ struct Node {
 class RuleBuilder {
  public:
   RuleBuilder() = default;
-  // Goes on from a rule.
+  // Continues a rule that exists.
   explicit RuleBuilder(const egg_rule& rule)
       : nodes_(rule.nodes, rule.nodes + rule.node_count),
         slots_(rule.slots, rule.slots + rule.slot_count),
@@ -38,7 +38,7 @@ class RuleBuilder {
     return add(EGG_RULE_SCALAR, {}, static_cast<int32_t>(scalar_names_.size()) - 1);
   }
 
-  // A slot of type 'i' or 'f' per weight; returns its old value. Give its new one with set_slot.
+  // A slot of type 'i' or 'f' for each weight. Returns its old value; set the new one with set_slot.
   Node slot(const std::string& name, char type) {
     slots_.push_back(egg_slot{keep(name), type, -1});
     return add(EGG_RULE_SLOT, {}, static_cast<int32_t>(slots_.size()) - 1);

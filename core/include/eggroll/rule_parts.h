@@ -8,23 +8,23 @@
 
 namespace eggroll {
 
-// The vote in standard deviations of the null vote, and 0 if no pair has a fitness: the division would give 0 / 0.
-// zero: a constant 0.
+// The vote in standard deviations of the null vote. It is 0 if no pair has a fitness, because the division would then
+// give 0 / 0. zero: a constant 0.
 inline Node standard_vote(RuleBuilder& builder, Node zero) {
   const Node std = builder.vote_std();
   const Node score = builder.op(EGG_RULE_FDIV, {builder.vote_f32(), std});
   return builder.op(EGG_RULE_SELECT, {builder.op(EGG_RULE_FLT, {zero, std}), score, zero});
 }
 
-// The sum of the weight and the slot `carried`, which is in (-1, 1), is a real number. Adds `update` to it, moves the
-// weight by whole units and carries the rest. The real number saturates at +-127 as the weight does, so that nothing
-// piles up beyond.
+// The weight and the slot `carried`, which is in (-1, 1), add up to a real number. Adds `update` to that number, moves
+// the weight by whole units and keeps the rest in the slot. The number saturates at +-127 as the weight does, so that
+// nothing piles up beyond.
 inline void move_by_whole_units(RuleBuilder& builder, Node carried, Node update, Node zero) {
   const Node total = builder.op(EGG_RULE_FADD, {carried, update});
   const Node units = builder.op(EGG_RULE_TRUNC_I32, {total});
   const Node whole = builder.op(EGG_RULE_TO_F32, {units});
   const Node rest = builder.op(EGG_RULE_FSUB, {total, whole});
-  // As float32, for an int32 may wrap where the update is huge.
+  // As float32, because an int32 may wrap if the update is huge.
   const Node target = builder.op(EGG_RULE_FADD, {builder.op(EGG_RULE_TO_F32, {builder.weight()}), whole});
   const Node at_top = builder.op(EGG_RULE_FLT, {builder.constant(126.5F), target});
   const Node at_bottom = builder.op(EGG_RULE_FLT, {target, builder.constant(-126.5F)});
@@ -35,8 +35,8 @@ inline void move_by_whole_units(RuleBuilder& builder, Node carried, Node update,
   builder.delta(units);
 }
 
-// An optimizer whose one scalar is a learning rate that follows a schedule. A rule of it makes its nodes with builder_,
-// beginning with that scalar.
+// An optimizer whose only scalar is a learning rate that follows a schedule. A subclass must make the nodes of its rule
+// with builder_, that scalar first.
 class ScheduledRate : public Optimizer {
  public:
   explicit ScheduledRate(Settings& settings)

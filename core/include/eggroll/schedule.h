@@ -86,9 +86,9 @@ class Schedule {
     return share;
   }
 
-  // A loss has improved where it is below 1 - threshold times the best. Beyond `patience` evaluations in a row without
-  // that, the share falls by the factor, never below the minimum, and the next `cooldown` evaluations are not counted:
-  // the relative mode of PyTorch's ReduceLROnPlateau.
+  // A loss has improved if it is below 1 - threshold times the best. After more than `patience` evaluations in a row
+  // without that, the share falls by the factor, but not below the minimum, and the next `cooldown` evaluations are not
+  // counted. This is the relative mode of PyTorch's ReduceLROnPlateau.
   double after_plateaus(const egg_progress& progress) const {
     double share = 1.0;
     double best = 0.0;

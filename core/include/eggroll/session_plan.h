@@ -34,8 +34,8 @@ inline uint32_t own_members(const egg_session_spec& spec, uint32_t population) {
   return static_cast<uint32_t>(2 * ((uint64_t{population / 2} * (spec.members / 2) + all - 1) / all));
 }
 
-// The largest even population up to `most` that takes no more than `room` bytes; 0: not even 2 fit. memory(population)
-// are the bytes that one takes, and never fall as it grows.
+// The largest even population up to `most` that takes no more than `room` bytes; 0 if not even 2 members fit.
+// memory(population) returns the bytes that it takes, which must not fall as it grows.
 template <class Memory>
 uint32_t largest_population(uint32_t most, uint64_t room, const Memory& memory) {
   uint32_t fit = 0;  // pairs
@@ -47,7 +47,7 @@ uint32_t largest_population(uint32_t most, uint64_t room, const Memory& memory) 
   return 2 * fit;
 }
 
-// bytes: what the population takes; largest: see largest_population.
+// bytes: what the population takes. largest: see largest_population.
 inline Error no_room(uint32_t population, uint64_t bytes, uint64_t room, uint32_t largest) {
   return Error("a population of " + std::to_string(population) + " takes " + memory_text(bytes) +
                    " of memory, expected at most the " + memory_text(room) + " that there is room for; use " +
@@ -55,7 +55,7 @@ inline Error no_room(uint32_t population, uint64_t bytes, uint64_t room, uint32_
                EGG_ERROR_MEMORY);
 }
 
-// The bytes that the population takes; memory: see largest_population. Throws no_room's Error where room is less.
+// Returns the bytes that the population takes. memory: see largest_population. Throws no_room's Error if room is less.
 template <class Memory>
 uint64_t bytes_in_room(uint32_t population, uint64_t room, const Memory& memory) {
   const uint64_t bytes = memory(population);

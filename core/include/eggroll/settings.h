@@ -17,7 +17,7 @@
 
 namespace eggroll {
 
-// The integer of 64 bits that a real without a fraction stands for, as 1e3 for 1000.
+// The integer of 64 bits that a real without a fraction stands for: 1000 for 1e3.
 inline std::optional<int64_t> whole_number(double real) {
   if (!(real >= -0x1p63 && real < 0x1p63) || real != std::trunc(real)) return std::nullopt;
   return static_cast<int64_t>(real);
@@ -87,8 +87,8 @@ class Settings {
     wrong(key, item, expected);
   }
 
-  // How many elements the list has, each with keys that begin with LIST.0, LIST.1 and so on. The list is then known,
-  // be it empty.
+  // The number of elements of the list, each with keys that begin with LIST.0, LIST.1 and so on. After this call the
+  // list is a known key, even if it is empty.
   size_t elements(const std::string& list) {
     lists_.push_back(list);
     size_t count = 0;
@@ -99,7 +99,7 @@ class Settings {
     return count;
   }
 
-  // Throws Error if a key was not read; no key is ever ignored. If a plugin does not call this last, its adapter does.
+  // Throws Error if a key was not read: no key is ever ignored. If a plugin does not call this last, its adapter does.
   void finish() const {
     for (size_t i = 0; i < items_.size(); ++i) {
       if (read_[i]) continue;
@@ -154,7 +154,7 @@ class Settings {
     }
   }
 
-  // As many digits as read back as the same number: "0.1", "1000", "1e-12".
+  // With enough digits to read back as the same number: "0.1", "1000", "1e-12".
   static std::string text_of(double value) {
     char text[32];
     for (int digits = 15; digits <= 17; ++digits) {
@@ -180,7 +180,7 @@ class Settings {
 
   std::vector<egg_setting> items_;
   std::vector<bool> read_;
-  std::vector<std::string> lists_;  // that somebody asked for
+  std::vector<std::string> lists_;  // that elements() was asked for
 };
 
 }  // namespace eggroll

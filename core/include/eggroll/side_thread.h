@@ -1,4 +1,4 @@
-// A thread that stays, for work that is too short to start a thread for.
+// A thread that waits for work which is too short to start a thread for.
 #ifndef EGGROLL_SIDE_THREAD_H
 #define EGGROLL_SIDE_THREAD_H
 
@@ -26,12 +26,12 @@ class SideThread {
     thread_.join();
   }
 
-  // The caller calls wait() before the next start(). What the work refers to stays valid until wait() returns.
+  // The caller must call wait() before the next start(). What the work refers to must stay valid until wait() returns.
   void start(std::function<void()> work) {
     work_ = std::move(work);
     set(State::kStarted);
   }
-  // Throws what the work has thrown.
+  // Rethrows what the work has thrown.
   void wait() {
     await(State::kDone);
     if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));

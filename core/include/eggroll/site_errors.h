@@ -1,6 +1,5 @@
-// A site of a session, and what its streams leave for the update of the same step, as backends for processors keep it.
-// They keep the errors of other sessions' streams too, and these streams' votes on matrices and vectors, added up
-// (egg_site_part).
+// A site of a session and what its streams leave for the update of the same step, for the CPU backends. They also keep
+// the errors of other sessions' streams, and the sums of those streams' votes on matrices and vectors (egg_site_part).
 #ifndef EGGROLL_SITE_ERRORS_H
 #define EGGROLL_SITE_ERRORS_H
 
@@ -16,7 +15,7 @@ namespace eggroll {
 
 // A matrix or a vector that votes with a site.
 struct SummedVoter {
-  // Where its votes lie in egg_site_part.votes, and the squares behind them.
+  // Where its votes begin in egg_site_part.votes; the squares follow them.
   size_t first_square() const { return first_vote + size_t{rows} * cols; }
   size_t end() const { return first_square() + (is_vector ? 0 : cols); }
 
@@ -28,7 +27,7 @@ struct SummedVoter {
   size_t first_vote;
 };
 
-// Which streams, ops and voters a site has.
+// The streams, ops and voters that a site has.
 struct SiteShape {
   SiteShape(const egg_session_spec& spec, uint32_t index)
       : site(spec.sites[index]),
@@ -64,13 +63,13 @@ struct SiteShape {
     }
   }
 
-  // The size of what the op multiplies with its matrix; 0 where it is no linear.
+  // The size of the input that the op multiplies with its matrix; 0 if the op is no linear.
   static uint32_t input_size(const egg_program& program, uint32_t op) {
     const egg_op& made = program.ops[op];
     return made.code == EGG_OP_LINEAR ? static_cast<uint32_t>(program.values[made.in[0]].size) : 0;
   }
 
-  // stream: of the step.
+  // stream: its number in the step.
   bool has(uint32_t stream) const { return stream >= first_stream && stream - first_stream < streams; }
   bool has_pair(uint32_t pair) const { return pair >= site.first_pair && pair - site.first_pair < site.pairs; }
   size_t places() const { return size_t{streams} * tokens; }
@@ -114,7 +113,7 @@ struct SiteErrors : SiteShape {
     }
   }
 
-  // Bytes of one in a population of this size.
+  // The bytes of an object in a population of this size.
   static uint64_t bytes(const egg_session_spec& spec, uint32_t index, uint32_t population) {
     const egg_site& site = spec.sites[index];
     const uint64_t pairs = uint64_t{site.pairs} * population / spec.population;
@@ -131,7 +130,7 @@ struct SiteErrors : SiteShape {
     return egg_draw_key(seed, step, stream, number, token, draw);
   }
 
-  // What the streams of [first, last) have left, added to the sums.
+  // Adds what the streams [first, last) have left to the sums.
   void add_to(egg_site_sums& sums, uint32_t first, uint32_t last) const {
     for (size_t p = place(first, 0); p < place(last, 0); ++p) {
       if (perturbed[p] == 0) continue;
@@ -162,7 +161,7 @@ struct SiteErrors : SiteShape {
     others.resize(votes());
     for (size_t i = 0; i < others.size(); ++i) others[i] += part.votes[i];
   }
-  // Adds the votes of other sessions' streams, and of a matrix the squares.
+  // Adds the votes of other sessions' streams and, for a matrix, the squares.
   void add_others(const SummedVoter& voter, int64_t* to, int64_t* squares) const {
     if (others.empty()) return;
     for (size_t i = voter.first_vote; i < voter.first_square(); ++i) *to++ += others[i];

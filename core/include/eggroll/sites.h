@@ -25,8 +25,8 @@ inline bool is_at_loss(const egg_program& program, int32_t value) {
   return program.ops[program.op_count - 1].in[0] == value;
 }
 
-// The embeds, linears and adds that the value is the sum of, in the program's order. A sum is followed to its parts
-// where nothing else reads them.
+// The embeds, linears and adds whose sum is the value, in the program's order. A sum is followed to its parts if
+// nothing else reads them.
 inline std::vector<uint32_t> ops_of_sum(const egg_program& program, int32_t value) {
   std::vector<uint32_t> ops;
   std::vector<int32_t> parts = {value};
@@ -51,7 +51,7 @@ inline std::vector<uint32_t> ops_of_sum(const egg_program& program, int32_t valu
   return ops;
 }
 
-// What a draw at a value computes again, at its own token.
+// The ops that a draw at a value computes again at its own token.
 struct OpsBehind {
   std::vector<uint32_t> ops;      // that the value changes and the loss needs; with_states also those that states need
   std::vector<uint32_t> sources;  // the value, and what else these ops read that it does not change
@@ -77,7 +77,7 @@ inline OpsBehind ops_behind(const egg_program& program, int32_t value, bool with
   for (uint32_t i = program.op_count; i-- > first;) {
     const egg_op& op = program.ops[i];
     const bool ends = op.code == EGG_OP_LOSS || (with_states && op.code == EGG_OP_STORE);
-    // A store makes no value: who reads the state reads what it was.
+    // A store makes no value: an op that reads the state reads its old value.
     const bool makes = op.code != EGG_OP_STORE && op.out >= 0 && needed[static_cast<size_t>(op.out)];
     if (!is_behind[i] || (!ends && !makes)) continue;
     behind.ops.push_back(i);
@@ -92,8 +92,8 @@ inline OpsBehind ops_behind(const egg_program& program, int32_t value, bool with
   return behind;
 }
 
-// What a draw within the model runs. With a horizon it stores all states, those too that it does not change, and then
-// runs whole tokens.
+// The ops that a draw within the model runs. With a horizon it stores all states, even those that it does not change,
+// and then runs whole tokens.
 struct OpsOfDraw : OpsBehind {
   std::vector<uint32_t> cached;  // keys and values of earlier tokens that its attention reads, here or in the horizon
 };
@@ -118,15 +118,15 @@ inline OpsOfDraw ops_of_draw(const egg_program& program, const egg_site& site) {
   return draw;
 }
 
-// The mean square of an error's channel: what a vote's null deviation is made of. This order of operations in double
-// precision is part of the definition, as it is in site_vote_std.
+// The mean square of an error's channel, from which the null deviation of a vote is made. This order of operations in
+// double precision is part of the definition, as it is in site_vote_std.
 inline double error_moment(const egg_site_sums& sums, int32_t size) {
   if (sums.tokens == 0) return 0.0;
   return static_cast<double>(sums.squares) / (static_cast<double>(sums.tokens) * static_cast<double>(size));
 }
 
-// The null deviation of a vote. squares: of the factors that errors are multiplied by: the reads of a table's row, the
-// inputs of a matrix's column, the tokens of a bias.
+// The null deviation of a vote. squares: the sum of the squares of the factors that errors are multiplied by: the reads
+// of a table's row, the inputs of a matrix's column, the tokens of a bias.
 inline float site_vote_std(int64_t squares, double moment) {
   return static_cast<float>(std::sqrt(static_cast<double>(squares) * moment));
 }

@@ -32,7 +32,7 @@ inline size_t common_beginning(std::string_view a, std::string_view b) {
   return count;
 }
 
-// "; did you mean 'x'?", or "" where nothing is near. Near is what takes few edits, or begins with most of the word.
+// "; did you mean 'x'?", or "" if no name is near. A near name takes few edits, or begins with most of the word.
 inline std::string near_name(std::string_view word, const std::vector<std::string>& known) {
   size_t best = std::string::npos;
   std::string nearest;
@@ -53,7 +53,7 @@ inline std::string near_name(std::string_view word, const std::vector<std::strin
   return is_near ? "; did you mean '" + nearest + "'?" : "";
 }
 
-// The same or, where nothing is near, "; known: a, b, c".
+// The same as near_name() or, if no name is near, "; known: a, b, c".
 inline std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   const std::string hint = near_name(word, known);
   if (!hint.empty()) return hint;

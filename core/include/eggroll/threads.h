@@ -1,4 +1,4 @@
-// How the host and its backends run loops in parallel. Who includes this links oneTBB.
+// How the host and its backends run loops in parallel. Code that includes this must link oneTBB.
 #ifndef EGGROLL_THREADS_H
 #define EGGROLL_THREADS_H
 
@@ -22,7 +22,7 @@
 namespace eggroll {
 
 // Throws Error if the system does not give that many threads. oneTBB would start them later, on a thread of its own,
-// where a failure ends the process without a word. count: includes the thread that asks.
+// where a failure ends the process without a message. count: includes the thread that asks.
 inline void require_threads(uint32_t count) {
   const ThreadsGiven threads = threads_given(count);
   if (threads.refusal.empty()) return;
@@ -34,7 +34,7 @@ inline void require_threads(uint32_t count) {
 
 class Threads {
  public:
-  // 0: as many as the machine has.
+  // 0: as many threads as the machine has.
   static uint32_t number(int count) {
     return static_cast<uint32_t>(count > 0 ? count : tbb::this_task_arena::max_concurrency());
   }
@@ -56,7 +56,7 @@ class Threads {
     arena_.execute([&] {
       tbb::this_task_arena::isolate([&] {
         tbb::parallel_for(tbb::blocked_range<size_t>(0, count, fewest), [&](const tbb::blocked_range<size_t>& range) {
-          give_alternate_stack();  // a crash on any of the threads can then be told
+          give_alternate_stack();  // a crash on any of the threads can then be reported
           body(range.begin(), range.end());
         });
       });
@@ -118,13 +118,13 @@ class Threads {
 
 namespace eggroll {
 
-// Elements of a loop that takes about a nanosecond for each: fewer take less time than another thread's waking.
+// Shorter loops, at about a nanosecond for each element, take less time than it takes to wake another thread.
 constexpr size_t kFewestElements = size_t{1} << 17;
 
-// The same for a loop that a device waits for: a quarter of it, but from 32,768 to 131,072 elements.
+// The limit for a loop that a device waits for: a quarter of its elements, but from 32,768 to 131,072.
 inline size_t fewest_of_urgent(size_t count) { return std::clamp(count / 4, kFewestElements / 4, kFewestElements); }
 
-// The same on these threads, or, where there are none, on the caller's.
+// Splits a loop over these threads or, if there are none, runs it on the caller's thread.
 template <class Body>
 void split(Threads* threads, size_t count, size_t fewest, const Body& body) {
   if (threads != nullptr) {

@@ -15,8 +15,8 @@
 namespace eggroll {
 
 struct ThreadsGiven {
-  uint32_t count;       // with the one that asks
-  std::string refusal;  // the system's words where it gives fewer than were asked for
+  uint32_t count;       // includes the thread that asks
+  std::string refusal;  // the system's words if it gives fewer threads
 };
 
 // Starts the threads and ends them again, to try: if code such as oneTBB cannot get a thread later, it may end the
