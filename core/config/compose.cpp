@@ -64,7 +64,7 @@ Option load_option(const ConfigSearch& search, const DefaultsEntry& choice, std:
   return option;
 }
 
-// config.yaml, its choices and those that replace them.
+// config.yaml with its choices, and the choices that replace them.
 class Composer {
  public:
   explicit Composer(const ConfigSearch& search) : search_(search), main_(read_config_file(main_config_path(search))) {
@@ -74,7 +74,7 @@ class Composer {
     }
   }
 
-  // Whether key=option means a group. One that is not chosen yet needs a +.
+  // Whether key=option means a group. A group that is not chosen yet needs a +.
   bool is_group(const std::string& key) {
     return key == kExperimentGroup || find(key) != nullptr || eggroll::is_group(search_, key);
   }

@@ -46,7 +46,7 @@ DefaultsEntry group_entry(const ConfigNode::Entry& entry) {
     if (word != kOverrideWord) throw unknown_word(source, word, kOverrideWord);
     result.kind = DefaultsEntry::Kind::kOverride;
   }
-  // All groups are named from the top, as Hydra writes with a slash.
+  // Group names always count from the top; Hydra marks such names with a slash.
   if (rest.starts_with('/')) rest.erase(0, 1);
   if (!is_path(rest)) {
     throw wrong(source, fmt::format("'{}' is no group's name, expected one such as model or a/b; correct it", rest));
@@ -92,7 +92,7 @@ std::vector<fs::path> places_of(const fs::path& config_dir, const std::string& g
   return {(config_dir / group).lexically_normal(), experiments / group};
 }
 
-// A folder that does not exist has none.
+// The entries of the folder; none if it does not exist.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
   std::error_code failure;
   if (!fs::is_directory(folder, failure)) return {};

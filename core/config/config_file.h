@@ -10,8 +10,8 @@
 
 namespace eggroll {
 
-// Folders that hold config.yaml and the groups; of files with one name the first folder's is taken. In the folder
-// experiments/ beside each of them lie the options of the group `experiment`, and groups that only experiments use.
+// Folders that hold config.yaml and the groups; of files with the same name, the first folder's counts. The folder
+// experiments/ next to each of them holds the options of the group `experiment`, and groups that only experiments use.
 struct ConfigSearch {
   std::vector<std::filesystem::path> config_dirs;
 };
@@ -32,7 +32,7 @@ struct DefaultsEntry {
   Source source;
 };
 
-// The dotted path under which the options of a group lie that are not global.
+// The dotted path under which the options of a group lie, unless they are global.
 std::string path_of_group(const std::string& group);
 
 struct ConfigFile {
@@ -47,16 +47,16 @@ ConfigFile read_config_file(const std::filesystem::path& path);
 // Throws Error where no folder holds a config.yaml.
 std::filesystem::path main_config_path(const ConfigSearch& search);
 
-// The folder is there, whatever it holds.
+// Whether the folder of the group exists, whatever it holds.
 bool is_group(const ConfigSearch& search, const std::string& group);
 
-// Those that are not only for experiments, in order of their names, those inside others left out.
+// The groups that are not only for experiments, in order of their names, without groups inside others.
 std::vector<std::string> group_names(const ConfigSearch& search);
 
 // In order of their names.
 std::vector<std::string> option_names(const ConfigSearch& search, const std::string& group);
 
-// group may be nested, "a/b". Throws Error at source where there is no such group or option, with those that are found.
+// group may be nested, "a/b". Throws Error at source, with the known names, if there is no such group or option.
 std::filesystem::path option_path(const ConfigSearch& search, const std::string& group, const std::string& option,
                                   const Source& source);
 

@@ -1,6 +1,6 @@
-// The host's own settings, each once: the numbers that readers accept, what stands for a key that is not there, and
-// whether a run's hash has the key. Of groups whose options have code of their own (datasets, plugins) it has what the
-// host itself reads, and what a run's hash leaves out.
+// The host's own settings, each stated once: the numbers that readers accept, the value of an absent key, and whether a
+// run's hash has the key. For groups whose options have code of their own (datasets, plugins) the list has only what
+// the host itself reads, and what a run's hash leaves out.
 #ifndef EGGROLL_CONFIG_HOST_SETTINGS_H
 #define EGGROLL_CONFIG_HOST_SETTINGS_H
 
@@ -44,10 +44,10 @@ struct HostSetting {
 // and who launches it.
 extern const std::vector<std::string> kOutsideHash;
 
-// Keys of the section `eval` that are no part of the hash either: the hook reads what was measured and changes nothing.
+// Keys of the section `eval` that the hash leaves out too: the hook reads what was measured and changes nothing.
 extern const std::vector<std::string> kHookKeys;
 
-// Keys of a dataset that name files which a run reads, and those with the test split, which it does not read.
+// Keys of a dataset that name files: those that a run reads, and the same with the test split, which no run reads.
 extern const std::vector<std::string> kRunFiles;
 extern const std::vector<std::string> kDataFiles;
 
@@ -59,7 +59,7 @@ std::string limits_text(const HostSetting& setting);
 // Whether a smaller, or a larger, number than this one is within the limits.
 bool leaves_others(const HostSetting& setting, double value, bool smaller);
 
-// Reads a section's numbers within their limits. A key that is not in the list is a fault of the program.
+// Reads a section's numbers within their limits. Reading a key that is not in the list is a programming error.
 class HostSection {
  public:
   // section: its name, such as "train".
@@ -70,7 +70,7 @@ class HostSection {
     return static_cast<T>(whole_of(key));
   }
   double real(const std::string& key) const;
-  // Nothing where the key is null, or absent and null stands for it.
+  // Nothing if the key is null, or if it is absent and null is its default.
   template <class T>
   std::optional<T> whole_or_none(const std::string& key) const {
     return is_none(key) ? std::nullopt : std::optional(whole<T>(key));

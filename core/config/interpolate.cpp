@@ -81,7 +81,7 @@ class Resolver {
     return resolved;
   }
 
-  // The text with every ${...} replaced: what it refers to where the text is one of them, else text.
+  // Replaces every ${...} in the text. A text that is one ${...} becomes the value that it refers to.
   ConfigNode replace(const ConfigNode& node, const std::string& path) {
     const std::string& text = node.text();
     std::string result;
@@ -108,7 +108,7 @@ class Resolver {
     return {result.append(text, from), node.source()};
   }
 
-  // A value within text.
+  // A value as a part of a text.
   std::string put(const ConfigNode& value, const ConfigNode& node, const std::string& path,
                   const std::string& name) const {
     if (value.kind() == Kind::kNull || value.kind() == Kind::kList || value.kind() == Kind::kMap) {
@@ -146,7 +146,7 @@ class Resolver {
       throw wrong(node, path, fmt::format("holds '${{{}}}', expected {}", name, kForms));
     }
     ++references_;
-    // The way there may lead through another reference; below that all is resolved.
+    // The path may lead through another reference; everything below it is then resolved.
     ConfigNode held;
     bool is_resolved = false;
     const ConfigNode* target = &root_;

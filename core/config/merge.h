@@ -1,4 +1,4 @@
-// Laying one tree of values over another, without a change of type passing unseen.
+// Lays one tree of values over another, and refuses changes of type.
 #ifndef EGGROLL_CONFIG_MERGE_H
 #define EGGROLL_CONFIG_MERGE_H
 
@@ -14,12 +14,12 @@ namespace eggroll {
 // may replace it. All else throws Error. path: that of base, for messages.
 void overlay(ConfigNode& base, const ConfigNode& top, const std::string& path);
 
-// The value in the kind that base has, so that a number has one form: an integer in place of a real becomes a real, and
-// a real without a fraction in place of anything else becomes an integer.
+// The value in the kind of base, so that a number has one form: an integer in place of a real becomes a real, and a
+// real without a fraction in place of anything else becomes an integer.
 ConfigNode in_kind_of(const ConfigNode& base, const ConfigNode& value);
 
-// The map at that path; it and maps on the way are made where there is nothing or null. Throws Error where something
-// else is. source is that of the change, for messages and for what is made.
+// The map at that path. The map and maps on the way to it are made if there is nothing or null. Throws Error if
+// something else is there. source: that of the change, for messages and for new maps.
 ConfigNode& map_at(ConfigNode& root, const std::string& path, const Source& source);
 
 }  // namespace eggroll

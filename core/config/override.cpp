@@ -15,7 +15,7 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
-// Whether something reads the new key: the next element of a list, or an optional key of a sweep's section.
+// Whether code reads the new key: the next element of a list, or an optional key of a sweep's section.
 bool may_be_added(const ConfigNode& root, const std::string& path) {
   const auto [parent, key] = split_path(path);
   std::string above = parent;
@@ -44,7 +44,7 @@ void set(ConfigNode& root, const Override& change, const std::string& path, cons
   }
 }
 
-// Where the path ends in an index of a list: the list, else null.
+// The list, if the path ends in an index of one; else null.
 ConfigNode* list_of(ConfigNode& root, const std::string& path) {
   ConfigNode* parent = root.find(split_path(path).first);
   return parent != nullptr && parent->kind() == Kind::kList ? parent : nullptr;

@@ -12,14 +12,14 @@ namespace eggroll {
 struct Override {
   enum class Action { kSet, kAdd, kForce, kDelete };
   Action action;
-  std::string key;                   // dotted, in a list an index; or a group, whose names may hold slashes
-  std::optional<std::string> value;  // as written; of kDelete perhaps none
+  std::string key;                   // dotted, with indices in lists; or a group, whose names may hold slashes
+  std::optional<std::string> value;  // as written; a kDelete may have none
   Source source;                     // "command line 'a.b=c'"
 
-  Error wrong(const std::string& sentence) const;  // behind the source, with the key
+  Error wrong(const std::string& sentence) const;  // the sentence after the source, with the key
 };
 
-// Throws Error where the text has none of these forms.
+// Throws Error if the text has none of these forms.
 Override parse_override(const std::string& text);
 
 // kSet: the key must exist and keep its kind as overlay() says; if the value is a map, so must each of its keys. kAdd:

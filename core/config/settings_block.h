@@ -13,7 +13,7 @@
 
 namespace eggroll {
 
-// Nested maps become dotted keys, list elements keys that end in their index; an empty list or map has none.
+// Nested maps become dotted keys; list elements become keys that end in their index; an empty list or map has none.
 class SettingsBlock {
  public:
   // section: a path to a map, or "" for the values at the top that are no map. omitted: keys of the section to leave
@@ -22,12 +22,12 @@ class SettingsBlock {
   SettingsBlock(const SettingsBlock&) = delete;
   SettingsBlock& operator=(const SettingsBlock&) = delete;
 
-  // Valid as long as the block.
+  // Valid as long as the block lives.
   const egg_settings* view() const { return &view_; }
 
-  // The error with two additions: the place of the setting at fault in front of the sentence, and the setting's full
-  // path in the sentence and as the key. Example: "configs/model/gru.yaml:3: model.width is -5, ...". If the key does
-  // not exist, the place is that of the value that would hold it. An error that names no key stays as it is.
+  // Adds to the error the place of the setting at fault, in front of the sentence, and the setting's full path, in the
+  // sentence and as the key. Example: "configs/model/gru.yaml:3: model.width is -5, ...". If the key does not exist,
+  // the place is that of the value that would hold it. An error that names no key stays as it is.
   Error located(const Error& error) const;
 
   // Returns body(Settings&). An error is located().

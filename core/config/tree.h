@@ -55,8 +55,8 @@ class ConfigNode {
   ConfigNode* find(std::string_view path) { return const_cast<ConfigNode*>(std::as_const(*this).find(path)); }
   const ConfigNode& at(std::string_view path) const;  // throws Error where there is none
 
-  // What deleted the value at that path or a value around it, for messages; nullptr if nothing did. Each map keeps the
-  // deletions of its own keys.
+  // The override that deleted the value at that path or a value around it, for messages; nullptr if nothing did. Each
+  // map keeps the deletions of its own keys.
   void note_deletion(std::string key, Source by) { deleted_.emplace_back(std::move(key), std::move(by)); }
   const Source* deletion_of(std::string_view path) const;
 
@@ -76,7 +76,7 @@ struct ConfigNode::Entry {
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
-// Here, for they need a whole Entry.
+// These stand here because they need a complete Entry.
 inline ConfigNode::ConfigNode(Value value, Source source) : value_(std::move(value)), source_(std::move(source)) {}
 inline bool operator==(const ConfigNode& a, const ConfigNode& b) { return a.value_ == b.value_; }
 
@@ -94,10 +94,10 @@ inline constexpr size_t kDeepestTree = 100;  // lists and maps within each other
 // longer than a key may be.
 bool is_path(const std::string& text);
 
-// Without spaces, tabs and line ends around it.
+// The text without spaces, tabs and line ends around it.
 std::string trimmed(std::string_view text);
 
-// The sentence behind the place that it is about.
+// An error whose sentence follows the place that it is about.
 Error wrong(const Source& source, const std::string& sentence);
 
 // The integer that the node holds; a real without a fraction counts as one. Nothing for any other node.
@@ -112,8 +112,8 @@ std::string shown_value(const ConfigNode& node);  // "the integer 5", "the text 
 // "0.1", "15.0", "1e-05": the shortest digits that read back as the same real, never like an integer.
 std::string real_text(double value);
 
-// Why there is nothing at that path, and what may have been meant: "model (configs/model/gru.yaml) has no key 'widht';
-// did you mean 'width'?"
+// The sentence that there is nothing at that path, with what may have been meant: "model (configs/model/gru.yaml) has
+// no key 'widht'; did you mean 'width'?"
 std::string missing_path(const ConfigNode& root, const std::string& path);
 
 }  // namespace eggroll

@@ -112,7 +112,7 @@ OverrideValue glob(const std::string& text, const Source& source) {
   return value;
 }
 
-// A function and what stands in its parentheses; no function where the text is no call.
+// A function and the text in its parentheses; no function if the text is no call.
 struct Call {
   std::string function;
   std::string inside;

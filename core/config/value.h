@@ -10,7 +10,7 @@
 
 namespace eggroll {
 
-// Numbers from low to high, both among them, of which a search draws.
+// An interval from low to high, both included, from which a search draws numbers.
 struct SearchInterval {
   double low = 0.0;
   double high = 0.0;
@@ -29,21 +29,21 @@ struct SearchInterval {
 struct OverrideValue {
   std::vector<ConfigNode> choices;  // of an element: itself
   bool is_sweep = false;
-  // Of glob(), for names of a group's options, as the shell matches files; then there are no choices.
+  // The patterns of glob() for names of a group's options, as the shell matches files. There are then no choices.
   std::vector<std::string> patterns;
-  std::optional<SearchInterval> interval;  // nor here
+  std::optional<SearchInterval> interval;  // there are then no choices either
 };
 
 // Throws Error at source.
 OverrideValue parse_override_value(const std::string& text, const Source& source);
 
-// Error: the value is an interval, where values are expected.
+// Throws Error if the value is an interval, where values are expected.
 void require_values(const OverrideValue& value, const Source& source);
 
-// What is said of several values where one is expected; its cures begin with `first`.
+// The sentence for several values where one is expected; its cures begin with `first`.
 std::string several_values(const std::string& first = "");
 
-// The one element; a sweep is refused.
+// Returns the one element; throws Error for a sweep.
 ConfigNode parse_element(const std::string& text, const Source& source);
 
 }  // namespace eggroll

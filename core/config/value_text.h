@@ -1,4 +1,4 @@
-// The text of an override's value in its parts: calls, and elements between commas.
+// Splits the text of an override's value into its parts: calls, and elements between commas.
 #ifndef EGGROLL_CONFIG_VALUE_TEXT_H
 #define EGGROLL_CONFIG_VALUE_TEXT_H
 
@@ -10,13 +10,13 @@
 
 namespace eggroll {
 
-// Letters, digits and '_', no digit first, at the text's start.
+// The length of the word at the text's start: letters, digits and '_', not a digit first.
 size_t word_length(std::string_view text);
 
-// A word with an open parenthesis behind it.
+// Whether the text is a word and an open parenthesis after it.
 bool is_call(std::string_view text);
 
-// The element, no call, as YAML writes it: with a blank behind the colon of every key of a map.
+// The element, which must be no call, as YAML writes it: with a blank after the colon of every key of a map.
 std::string as_yaml(std::string_view text);
 
 // The end of the first element of the text, perhaps after a word and =: a comma, or the text's end. closed: the length

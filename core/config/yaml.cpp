@@ -216,7 +216,7 @@ class TreeBuilder : public YAML::EventHandler {
     } else if (auto* list = std::get_if<ConfigNode::List>(&open_.back().value)) {
       list->push_back(std::move(node));
     } else {
-      // A value that begins below its key is still said to stand at the key.
+      // A value that begins below its key still has the key's place as its source.
       node.set_source(open_.back().key_source);
       std::get<ConfigNode::Map>(open_.back().value).push_back({*open_.back().key, std::move(node)});
       open_.back().key.reset();
@@ -253,7 +253,7 @@ ConfigNode parse(const std::string& text, const Source& whole, bool has_lines) {
   }
 }
 
-// Who reads what is written: this program alone, or readers of YAML 1.1 as well, such as PyYAML.
+// The readers of what is written: this program alone, or also readers of YAML 1.1, such as PyYAML.
 enum class Readers { kOwn, kAll };
 
 // YAML 1.1 takes these words, in capitals too, for booleans.
@@ -262,13 +262,13 @@ bool is_boolean_of_yaml_1_1(std::string text) {
   return is_any(text, {"y", "n", "yes", "no", "on", "off"});
 }
 
-// Whether readers of YAML 1.1 would refuse a character, or take it for the line's end: U+007F, U+2028, U+2029.
+// Whether readers of YAML 1.1 would refuse a character or take it for a line's end: U+007F, U+2028, U+2029.
 bool has_odd_character(const std::string& text) {
   return text.find('\x7f') != std::string::npos || text.find("\xe2\x80\xa8") != std::string::npos ||
          text.find("\xe2\x80\xa9") != std::string::npos;
 }
 
-// Written plainly if its readers take it for text.
+// Writes text plainly if its readers take it for text.
 void emit_text(YAML::Emitter& out, const std::string& text, Readers readers) {
   const bool plain_start =
       !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_' || text[0] == '/');

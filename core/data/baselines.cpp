@@ -81,7 +81,7 @@ class SparsePairs {
   size_t used_ = 0;
 };
 
-// first(token) at the start of the text or of each row, then pair(previous, next).
+// Calls first(token) at the start of the text or of each row, then pair(previous, next).
 template <class First, class Pair>
 void each_pair(const Tokens& tokens, uint64_t row, First first, Pair pair) {
   const uint64_t size = tokens.size();
@@ -116,7 +116,7 @@ void measure_counts(const Dataset& dataset, Pairs pairs, Baselines& baselines) {
         ++counts[next];
         pairs.add(previous, next);
       });
-  // How often each token has a successor: all but the last of a text or row.
+  // How often each token has a successor: every token but the last of a text or row has one.
   std::vector<uint64_t> followed = counts;
   const uint64_t row = dataset.train_row > 0 ? dataset.train_row : dataset.train.size();
   for (uint64_t end = row; end <= dataset.train.size(); end += row) --followed[dataset.train[end - 1]];
@@ -141,7 +141,7 @@ void measure_counts(const Dataset& dataset, Pairs pairs, Baselines& baselines) {
   baselines.bigram = bigram / units;
 }
 
-// Size in bytes of what zlib makes of all the bytes added at its highest level.
+// The size in bytes to which zlib, at its highest level, compresses all added bytes.
 class GzipSize {
  public:
   GzipSize() {
@@ -196,7 +196,7 @@ double gzip_bits(const Dataset& dataset) {
 
 Baselines measure_baselines(const Dataset& dataset) {
   Baselines baselines;
-  // In a thread of its own: on a large file it takes as long as the counts.
+  // Runs in a thread of its own, because on a large file it takes as long as the counts.
   std::future<double> gzip = std::async(std::launch::async, [&dataset] { return gzip_bits(dataset); });
   if (dataset.vocab_needed <= kDenseVocab) {
     measure_counts(dataset, DensePairs(dataset.vocab_needed), baselines);

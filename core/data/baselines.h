@@ -1,4 +1,4 @@
-// What simple predictors reach on the same held-out data: the figures that a model's loss stands beside.
+// The bits that simple predictors need for the same held-out data, to compare a model's loss with.
 #ifndef EGGROLL_DATA_BASELINES_H
 #define EGGROLL_DATA_BASELINES_H
 

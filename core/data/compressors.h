@@ -1,4 +1,4 @@
-// What the machine's compressors make of a text.
+// The sizes to which the machine's compressors bring a text.
 #ifndef EGGROLL_DATA_COMPRESSORS_H
 #define EGGROLL_DATA_COMPRESSORS_H
 
@@ -10,13 +10,13 @@
 
 namespace eggroll {
 
-// Sizes in bytes; absent where there is no such program, and where it failed or took more than 20 s.
+// Sizes in bytes; absent if there is no such program, or if it failed or took more than 20 s.
 struct CompressedSizes {
   std::optional<uint64_t> xz;    // xz -9e
   std::optional<uint64_t> ppmd;  // PPMd of order 16, of 7-Zip
 };
 
-// Runs the programs, one after the other, on the text. Where no temporary file can be written, no size is known.
+// Runs the programs on the text, one after the other. If no temporary file can be written, no size is known.
 CompressedSizes compressed_sizes(std::span<const std::byte> text, const std::atomic<bool>& stop);
 
 }  // namespace eggroll

@@ -44,7 +44,7 @@ void require_bytes(const NamedFile& file) {
   if (size == 0) throw unusable(file, "which is empty");
 }
 
-// What the handler of SIGBUS looks at, which may do little.
+// The data that the handler of SIGBUS reads; the handler may do little.
 struct Watched {
   std::atomic<const std::byte*> begin{nullptr};  // last of the three to be set, first to go
   size_t size = 0;
@@ -63,12 +63,12 @@ void on_bus_error(int, siginfo_t* info, void*) {
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, each.sentence.data(), each.sentence.size());
     end_process(1);
   }
-  // Whoever had the signal before sees to it: the instruction is run again.
+  // The earlier handler of the signal takes over, because the instruction runs again.
   ::sigaction(SIGBUS, &action_before, nullptr);
   if (info->si_code <= 0) ::raise(SIGBUS);
 }
 
-// Returns what ends the watch when it is set to nullptr.
+// Returns the pointer that ends the watch when it is set to nullptr.
 std::atomic<const std::byte*>* watch(std::span<const std::byte> bytes, const std::string& sentence) {
   const std::lock_guard<std::mutex> lock(watched_lock);
   static const bool is_installed = [] {

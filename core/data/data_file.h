@@ -15,7 +15,7 @@ namespace eggroll {
 // If the file is cut short while it is mapped, a read beyond its end stops the process with a sentence and exit code 1.
 class DataFile {
  public:
-  // Error: it is missing, a directory, no regular file, empty or unreadable.
+  // Throws Error if the file is missing, a directory, no regular file, empty or unreadable.
   explicit DataFile(const NamedFile& file);
   ~DataFile();
   DataFile(const DataFile&) = delete;
@@ -25,16 +25,16 @@ class DataFile {
 
   enum class Change {
     kNone,
-    kMaybe,  // its owner, mode or number of names changed, or its bytes did and the time of that was set back
+    kMaybe,  // the owner, mode or number of names changed, or the bytes did and their time was set back
     kWritten,
   };
-  // Since it was opened. What stands under its path now does not matter.
+  // How the file has changed since it was opened. A new file under its path does not matter.
   Change change() const;
 
-  // Makes the file's present facts those that change() compares with. Call it after finding the bytes equal.
+  // Makes the file's present facts those that change() compares with. The caller must have found the bytes equal.
   void accept() const;
 
-  // The sentence for a run that read it.
+  // The Error for a run that has read the file, if it was changed.
   Error changed() const;
 
  private:

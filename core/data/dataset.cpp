@@ -25,7 +25,7 @@ std::string sha256_of(const Dataset& dataset) {
 constexpr Named<DatasetOpener(Settings&)> kDatasets[] = {EGGROLL_DATASETS(EGGROLL_ENTRY)};
 #undef EGGROLL_ENTRY
 
-// The dataset's name, and what opens it. All settings are read now.
+// The dataset's name and its opener. Reads all settings now.
 std::pair<std::string, DatasetOpener> read_dataset(Settings& settings) {
   const auto& chosen = kDatasets[settings.choice("name", dataset_names())];
   DatasetOpener open = chosen.function(settings);

@@ -1,4 +1,4 @@
-// Datasets: what is read in training, what is held out, and what a record says of them.
+// Datasets: the part for training, the held-out part, and the facts of both for a record.
 #ifndef EGGROLL_DATA_DATASET_H
 #define EGGROLL_DATA_DATASET_H
 
@@ -31,29 +31,29 @@ struct Dataset {
   std::string sha256;            // of the token bytes, train then valid, and then of the vocabulary's own sha256
   nlohmann::ordered_json facts;  // for the record: sizes, and entropy_rate_bits where the optimum is known
 
-  // What the token, or all these tokens, amount to in units: the bytes it stands for, or one.
+  // The number of units that the token, or all these tokens, count for: the bytes that a token stands for, or one.
   uint64_t units(uint32_t token) const { return vocabulary ? vocabulary->bytes(token).size() : 1; }
   uint64_t units(const Tokens& tokens) const;
 
   // sha256 of the held-out part's token bytes alone.
   std::string held_out_sha256() const;
 
-  // Error: a file that the tokens are mapped from has been written to since it was opened. Reads the bytes again only
-  // where its times leave that open.
+  // Throws Error if a file that the tokens are mapped from has been written to since it was opened. Reads the bytes
+  // again only if the file's times do not decide it.
   void require_unchanged() const;
 };
 
-// In the order in which messages name them.
+// The names in the order in which messages give them.
 std::vector<std::string> dataset_names();
 
-// Reads every key of the dataset section; `name` picks the type. Errors begin with their key, named without the section
+// Reads every key of the dataset section; `name` picks the type. Errors begin with their key without the section
 // ("path"), as those of Settings do.
 Dataset open_dataset(Settings& settings);
 
-// The same checks of the settings, without opening a file; path may be null.
+// Makes the same checks of the settings without opening a file; path may be null.
 void check_dataset(Settings& settings);
 
-// Error: a token is not below vocab, the model's vocabulary, or the dataset's own vocabulary is of another size.
+// Throws Error if a token is not below vocab, the model's vocabulary, or the dataset's vocabulary has another size.
 void check_vocabulary(const Dataset& dataset, uint32_t vocab);
 
 }  // namespace eggroll

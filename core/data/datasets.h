@@ -19,7 +19,7 @@ namespace eggroll {
 // Opens or makes the dataset whose settings have been read. It leaves `name` and `sha256` to its caller.
 using DatasetOpener = std::function<Dataset()>;
 
-// Each reads its settings, all but `name`, and opens no file: the opener does.
+// Each function reads its settings, all but `name`, and opens no file: the opener does.
 namespace datasets {
 #define EGGROLL_DECLARE(name) DatasetOpener name(Settings& settings);
 EGGROLL_DATASETS(EGGROLL_DECLARE)

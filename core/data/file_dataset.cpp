@@ -7,7 +7,7 @@
 namespace eggroll {
 namespace {
 
-// What is taken of the file to learn from.
+// The tokens that are used of the file to learn from.
 Tokens open_taken(const FileOptions& options, TokenFormat format) {
   const Tokens all = open_all_tokens(options.train(), format);
   if (!options.take) return all;
@@ -42,7 +42,7 @@ void split(const FileOptions& options, TokenFormat format, Dataset& dataset) {
   }
 }
 
-// Nothing here opens the test split. Runs that began before there was one have none.
+// Nothing here opens the test split. Runs from before there was such a key have none.
 void check_test_path(Settings& settings, const FileOptions& options) {
   if (!settings.has("test_path") || settings.is_null("test_path")) return;
   const NamedFile test{"test_path", settings.text("test_path")};
@@ -66,7 +66,7 @@ FileOptions read_file_options(Settings& settings, uint32_t largest_separator) {
   FileOptions options;
   if (!settings.is_null("path")) options.path = NamedFile{"path", settings.text("path")};
   if (!settings.is_null("valid_path")) options.valid_path = NamedFile{"valid_path", settings.text("valid_path")};
-  // Runs that began before there was one have none.
+  // Runs from before there was such a key have none.
   if (settings.has("take") && !settings.is_null("take")) {
     options.take = static_cast<uint64_t>(settings.integer("take", 2, std::numeric_limits<int64_t>::max()));
   }

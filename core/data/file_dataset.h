@@ -1,4 +1,4 @@
-// What the datasets that come from files share: a file to learn from, and what is held out.
+// The common part of datasets that come from files: a file to learn from, and a held-out part.
 #ifndef EGGROLL_DATA_FILE_DATASET_H
 #define EGGROLL_DATA_FILE_DATASET_H
 
@@ -26,10 +26,10 @@ struct FileOptions {
 // Reads path, valid_path, test_path, take, valid_fraction and separator, which is at most largest_separator or null.
 FileOptions read_file_options(Settings& settings, uint32_t largest_separator);
 
-// Both parts, and how many tokens each has.
+// Opens both parts and says how many tokens each has.
 Dataset open_files(const FileOptions& options, TokenFormat format);
 
-// Sets the separator where there is one. Error: the training part does not hold it.
+// Sets the separator if there is one. Throws Error if the training part does not hold it.
 void set_separator(const FileOptions& options, Dataset& dataset);
 
 }  // namespace eggroll

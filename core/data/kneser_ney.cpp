@@ -80,7 +80,7 @@ class CountsOfCounts {
     if (count <= numbers_.size()) ++numbers_[count - 1];
   }
 
-  // By count: none for 0, then for 1, 2, and 3 or more.
+  // By count: no discount for 0, then those for 1, 2, and 3 or more.
   std::array<double, 4> discounts() const {
     const std::array<double, 4>& n = numbers_;
     std::array<double, 4> discounts{};
@@ -152,7 +152,7 @@ class HeldOut {
     return sums;
   }
 
-  // The discounted share of a count, and what the context leaves of the shorter one's probability.
+  // The discounted share of a count, plus the context's leftover share of the shorter context's probability.
   static double mixed(const Tally& tally, uint32_t count, const std::array<double, 4>& discounts, double shorter) {
     double left = 0.0;
     for (size_t i = 0; i < 3; ++i) left += discounts[i + 1] * tally.by_count[i];
@@ -181,7 +181,7 @@ class Walk {
  public:
   explicit Walk(HeldOut& held_out) : held_out_(held_out) {}
 
-  // Sorted, all after those before.
+  // Adds words, which must be sorted and come after all words before.
   void add(std::span<const uint64_t> words) {
     for (size_t i = 0; i < words.size();) {
       const uint64_t word = words[i];
@@ -220,7 +220,7 @@ class Walk {
   }
 
  private:
-  // Ends the newest contexts that have more bytes, the longest first: each adds its bytes to the next shorter one.
+  // Ends the newest contexts that have more bytes, the longest first. Each adds its bytes to the next shorter context.
   void close_above(uint32_t order) {
     for (uint32_t longer = kLongestContext; longer > order; --longer) {
       Followers& followers = followers_[longer];
@@ -259,7 +259,7 @@ std::optional<std::array<double, kLongestContext>> kneser_ney_bits(std::span<con
   std::vector<uint64_t> words;
   words.reserve(std::min<uint64_t>(train.size(), kPieceWords));
   std::vector<uint64_t> places(kPairs);
-  // A piece after the other, each of whole pairs, so that a long text takes no more memory.
+  // Takes one piece after the other, each of whole pairs, so that a long text takes no more memory.
   for (size_t first = 0; first < kPairs;) {
     size_t last = first + 1;
     while (last < kPairs && ends[last + 1] - ends[first] <= kPieceWords) ++last;

@@ -1,4 +1,4 @@
-// What exact counts of a text's n-grams reach on its held-out part: the baseline of models that read the last bytes.
+// The bits that exact n-gram counts need for a held-out part: the baseline of models that read the last bytes.
 #ifndef EGGROLL_DATA_KNESER_NEY_H
 #define EGGROLL_DATA_KNESER_NEY_H
 

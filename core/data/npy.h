@@ -16,7 +16,7 @@ struct NpyHeader {
   uint64_t count = 0;   // tokens
 };
 
-// Accepts a one-dimensional array of |u1, <u2 or <u4 that fills the file exactly. Error: anything else.
+// Accepts a one-dimensional array of |u1, <u2 or <u4 that fills the file exactly. Throws Error for anything else.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, const NamedFile& file);
 
 }  // namespace eggroll

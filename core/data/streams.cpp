@@ -21,7 +21,7 @@ void read_token(const Tokens& tokens, uint64_t position, bool reset, std::option
   batch.resets[place] = reset || token == separator ? 1 : 0;
 }
 
-// Streams that take long enough to fill to be worth a thread. A row of an index is made of several tokens.
+// The number of streams from which on a thread is worth its start. A row of an index is made from several tokens.
 size_t fewest_streams(uint32_t tokens, size_t indices) {
   constexpr size_t kTokensOfRow = 8;
   return std::max<size_t>(kFewestElements / (tokens * (1 + kTokensOfRow * indices)), 1);
@@ -106,7 +106,7 @@ void TrainStreams::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream
 // Streams [begin, end) of the batch, of which `first` is the first.
 void TrainStreams::fill_streams(uint64_t step, BatchBuffer& batch, uint32_t first, size_t begin, size_t end) const {
   const uint64_t stride = row_ > 0 ? row_ : tokens_;
-  // A GPU waits for this: loops that the compiler makes wide.
+  // A GPU waits for this, so the loops are such that the compiler can vectorize them.
   train_.visit([&](auto tokens) {
     for (size_t s = begin; s < end; ++s) {
       const uint64_t segment = (first_segment(uint64_t{first} + s) + step) % segments_;
@@ -122,7 +122,7 @@ void TrainStreams::fill_streams(uint64_t step, BatchBuffer& batch, uint32_t firs
       }
       if (row_ > 0 || step == 0 || segment == 0) batch.resets[place] = 1;
       if (indices_.empty()) continue;
-      // Since the stream's last reset.
+      // Counted from the stream's last reset.
       const uint64_t before = row_ > 0 ? 0 : std::min(step, segment) * tokens_;
       for (uint32_t t = 0; t < tokens_; ++t) {
         put_rows(

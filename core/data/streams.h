@@ -25,7 +25,7 @@ struct BatchBuffer {
   uint32_t indices = 0;
   std::vector<uint32_t> rows;  // (streams, tokens, indices)
 
-  // Every place becomes padding: token 0, not scored, no reset, no rows.
+  // Makes every place padding: token 0, not scored, no reset, no rows.
   void clear(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices = 0);
   // Makes room; what the places hold is undefined.
   void resize(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices);
@@ -41,7 +41,7 @@ struct Scored {
   uint64_t tokens = 0;
   uint64_t units = 0;  // the dataset's: bytes that these tokens stand for, or the tokens themselves
 };
-// Counts from this stream on.
+// Counts the streams from first_stream on.
 Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream = 0,
                     Threads* threads = nullptr);
 
@@ -58,11 +58,11 @@ class TrainStreams {
   TrainStreams(const Dataset& dataset, uint32_t streams, uint32_t tokens, std::span<const egg_index> indices = {},
                std::vector<uint32_t> parts = {});
 
-  // Segments, or rows: after this number of steps every stream is back where it began.
+  // The number of segments, or rows: after as many steps every stream is back where it began.
   uint64_t segments() const { return segments_; }
 
-  // A pure function of the step; from any thread. The second: streams [first, first + count) alone, on these threads or
-  // on the caller's.
+  // A pure function of the step, which any thread may call. The second version fills only streams [first, first +
+  // count), on these threads or on the caller's.
   void fill(uint64_t step, BatchBuffer& batch) const { fill(step, batch, 0, streams_); }
   void fill(uint64_t step, BatchBuffer& batch, uint32_t first, uint32_t count, Threads* threads = nullptr) const;
 
@@ -97,8 +97,8 @@ class HeldOutStreams {
   bool covers_all() const { return units_ == all_units_; }
   uint64_t batches() const { return batches_; }
 
-  // Batches in order 0 to batches() - 1, the state carried over from one to the next. The last has no more tokens than
-  // the longest stream has left. The second: streams [first, first + count) alone, on these threads or on the caller's.
+  // Batches come in order from 0 to batches() - 1, and the state goes on from one to the next. The last has no more
+  // tokens than the longest stream has left. The second fills streams [first, first + count) alone.
   void fill(uint64_t index, BatchBuffer& batch) const { fill(index, batch, 0, streams_); }
   void fill(uint64_t index, BatchBuffer& batch, uint32_t first, uint32_t count, Threads* threads = nullptr) const;
 

@@ -1,4 +1,4 @@
-// What is found out of a text beside its training, because it takes seconds.
+// Figures of a text that are found while its run trains, because they take seconds.
 #ifndef EGGROLL_DATA_TEXT_FIGURES_H
 #define EGGROLL_DATA_TEXT_FIGURES_H
 
@@ -31,7 +31,7 @@ struct TextFigures {
 bool has_text_figures(const Dataset& dataset);
 
 // Measures a dataset that has such figures. A vocabulary's tokens are read as the bytes that they stand for, which are
-// kept in memory meanwhile. Empty where `stop` was set meanwhile.
+// kept in memory meanwhile. Setting `stop` makes the result empty.
 std::optional<TextFigures> measure_text(const Dataset& dataset, const std::atomic<bool>& stop);
 
 }  // namespace eggroll

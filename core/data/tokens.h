@@ -40,7 +40,7 @@ class Tokens {
  public:
   Tokens() = default;
 
-  // size tokens of width bytes (1, 2 or 4) at data, within the file.
+  // size tokens of width bytes (1, 2 or 4) that begin at data, within the file.
   Tokens(const std::shared_ptr<const DataFile>& file, const std::byte* data, uint64_t size, uint32_t width,
          std::string source)
       : owner_(file), file_(file.get()), data_(data), size_(size), width_(width), source_(std::move(source)) {}
@@ -103,13 +103,13 @@ enum class TokenFormat { kUint8, kUint16, kUint32, kNpy };
 // Whether the path is a pattern for several files, as the shell matches names: it holds one of * ? [ and is no file.
 bool is_pattern(const std::string& path);
 
-// The same of a path that may be a pattern: the files that match, one after the other in the order of their names,
-// which do not depend on the language. Several files are copied to memory. Error: none matches, or their tokens have
-// several widths.
+// Opens a path that may be a pattern: the files that match, one after the other in the order of their names, which does
+// not depend on the language. Several files are copied to memory. Throws Error if none matches, or if their tokens have
+// different widths.
 Tokens open_all_tokens(const NamedFile& file, TokenFormat format);
 
-// Maps the file. Error: it is missing, a directory, empty, unreadable, or does not hold whole tokens of that format.
-// What happens where the file changes while it is in use: data/data_file.h.
+// Maps the file. Throws Error if it is missing, a directory, empty, unreadable, or does not hold whole tokens of that
+// format. data/data_file.h says what happens if the file changes while it is in use.
 Tokens open_tokens(const NamedFile& file, TokenFormat format);
 
 }  // namespace eggroll

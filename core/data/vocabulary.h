@@ -1,4 +1,4 @@
-// What tokens stand for: the exact bytes of each, so that bits can be counted per byte and samples read as text.
+// The bytes that each token stands for, so that bits can be counted per byte and samples read as text.
 //
 // The file is text: the line "eggroll vocabulary 1", then one line for each token, in order, with the token's bytes, at
 // most kMaxTokenBytes, as lower-case hexadecimal digits, two a byte. An empty line is a token without bytes, which no
@@ -20,7 +20,7 @@ inline constexpr size_t kMaxTokenBytes = 4096;
 
 class Vocabulary {
  public:
-  // Error: the file cannot be read, or is not of that form.
+  // Throws Error if the file cannot be read, or does not have that form.
   explicit Vocabulary(const NamedFile& file);
 
   // The vocabulary of dataset=text: token t is the byte t.
@@ -31,7 +31,7 @@ class Vocabulary {
   const std::string& source() const { return source_; }                      // names it in messages
   const std::string& sha256() const { return sha256_; }                      // of the file
 
-  // The bytes of all these tokens; of one that is not in the vocabulary, those of U+FFFD.
+  // The bytes of all these tokens; for a token that is not in the vocabulary, those of U+FFFD.
   std::string text(const std::vector<uint32_t>& tokens) const;
 
   // Whether every byte is a token of its own, so that tokens can spell any text.

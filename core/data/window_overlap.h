@@ -1,4 +1,4 @@
-// How much of a held-out text stands in the training text too.
+// Measures how much of a held-out text stands in the training text too.
 #ifndef EGGROLL_DATA_WINDOW_OVERLAP_H
 #define EGGROLL_DATA_WINDOW_OVERLAP_H
 

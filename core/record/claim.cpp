@@ -66,7 +66,7 @@ class Reader {
     return static_cast<Expectation>(found - names.begin());
   }
 
-  // Call last. also: keys that are known though nobody asked for them.
+  // Must be called last. also: keys that are known though nobody asked for them.
   void finish(std::vector<std::string> also = {}) {
     known_.insert(known_.end(), also.begin(), also.end());
     for (const auto& [key, value] : json_.items()) {
@@ -183,7 +183,7 @@ Claim claim_from_json(const ordered_json& json, const std::string& what) {
 
 namespace {
 
-// The axis' values; Error where there is no such axis.
+// The axis' values; throws Error if there is no such axis.
 const ordered_json& values_of(const std::string& axis, const ordered_json& axes, const std::string& what) {
   if (axes.contains(axis)) return axes.at(axis);
   std::vector<std::string> known;

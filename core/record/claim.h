@@ -13,7 +13,7 @@ namespace eggroll {
 
 enum class Expectation { kLower, kHigher, kEqual };
 
-// Pairs of runs that differ in one axis alone: its value minus `with`.
+// Compares pairs of runs that differ in one axis alone: the metric at its value minus the metric at `with`.
 struct Comparison {
   std::string axis;
   std::string value;
@@ -49,7 +49,7 @@ struct Claim {
 // The text that names a value of an axis: a text itself, "key=value key=value" for an object, else its JSON.
 std::string axis_text(const nlohmann::ordered_json& value);
 
-// The same text, or two spellings of one number.
+// Whether both texts are the same, or two spellings of one number.
 bool same_axis_value(const std::string& a, const std::string& b);
 
 // what names the claim in errors ("claim 1 of experiments/x.yaml"). Throws where a key is missing, unknown or of

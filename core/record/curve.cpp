@@ -40,7 +40,7 @@ Frame height_of(const std::vector<Band>& bands, const std::vector<std::pair<std:
       .with_margin(kFrameMargin);
 }
 
-// Names the yardsticks beside the frame; those outside it stand at its corners, with an arrow.
+// Names the yardsticks at the edge of the frame; those outside it stand at its corners, with an arrow.
 std::string yardstick_labels(std::vector<std::pair<std::string, double>> yardsticks, const Frame& frame) {
   const double line = 0.075 * frame.height();
   const Frame corners{frame.low - 0.3 * line, frame.high + 1.2 * line};
@@ -60,7 +60,7 @@ std::string yardstick_labels(std::vector<std::pair<std::string, double>> yardsti
   return script;
 }
 
-// The curve of this key; none where no line has it.
+// Adds the curve of this key, if a line has it.
 void add_band(std::vector<Band>& bands, const std::string& label, const MetricTable& table, const char* key) {
   const std::vector<double>* tokens = table.find(metric::kMemberTokens);
   const std::vector<double>* bits = table.find(key);
@@ -87,14 +87,14 @@ std::string curves_script(const Curves& curves) {
     }
   }
   const Frame length = frame_of(lengths);
-  // Short curves beside long ones would fill a corner.
+  // Among long curves, short ones would fill only a corner.
   const bool is_log = frame_of(tokens).low > 0.0 && length.high >= kUnlike * length.low;
   const auto [x_unit, x_unit_name] = is_log ? std::pair(1.0, "") : gnuplot_unit(length.high);
   const Frame width{frame_of(tokens).low / x_unit, length.high / x_unit};
   std::string script = plot_header(title, 420.0 + kKeyLine * static_cast<double>(bands.size()));
   for (size_t i = 0; i < bands.size(); ++i) {
     std::vector<BandPoint> points = bands[i].points;
-    // gnuplot would fill beside the frame. NaN ends a band.
+    // gnuplot would also fill outside the frame. NaN ends a band.
     for (BandPoint& p : points) {
       const bool is_in = p.mean >= bits.low && p.mean <= bits.high;
       p.low = is_in ? std::max(p.low, bits.low) : std::nan("");

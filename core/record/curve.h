@@ -30,9 +30,9 @@ struct Curve {
   BaselineRecord baselines;
 };
 
-// Draws training loss, held-out loss (that of the average of the weights too, where there is one) and the baselines
-// against member tokens as a PNG. Keeps the gnuplot script with its data beside it (curve.png: curve.gp). Throws where
-// there is nothing to draw, where gnuplot is not installed, and where it fails; an older picture then stays as it was.
+// Draws training loss, held-out loss (also that of the average of the weights, if there is one) and the baselines
+// against member tokens as a PNG. Keeps the gnuplot script with its data next to it (curve.png: curve.gp). Throws if
+// there is nothing to draw, gnuplot is not installed, or it fails; an older picture then stays as it was.
 void draw_learning_curve(const std::filesystem::path& metrics, const Curve& curve, const std::filesystem::path& png);
 
 }  // namespace eggroll

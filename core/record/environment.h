@@ -1,4 +1,4 @@
-// What a run was made with: this build of the host, and this machine.
+// This build of the host and this machine, for the record of a run.
 #ifndef EGGROLL_RECORD_ENVIRONMENT_H
 #define EGGROLL_RECORD_ENVIRONMENT_H
 

@@ -1,12 +1,12 @@
-// The fields of a struct as JSON. One list serves to write them and to read them, so a key is typed once:
+// The fields of a struct as JSON. One list both writes and reads them, so a key is typed once:
 //
 //   void fields(auto& list, Either<Evaluation> auto& evaluation) {
 //     list("step", evaluation.step);
 //     list("bytes", evaluation.bytes, Key::kWhereKnown);
 //   }
 //
-// The list stands in namespace eggroll, before the lists of the structs that hold this one. Of a struct that the file
-// holds as a row of numbers, numbers_of() returns the members. docs/adding.md says what a new field takes.
+// The list stands in namespace eggroll, before the lists of the structs that hold this one. numbers_of() returns the
+// members of a struct that the file holds as a row of numbers. docs/adding.md says what a new field takes.
 #ifndef EGGROLL_RECORD_FIELDS_H
 #define EGGROLL_RECORD_FIELDS_H
 
@@ -30,7 +30,7 @@
 
 namespace eggroll {
 
-// A struct that is written, or one that is read into.
+// The struct as a list writes it (const) or reads into it.
 template <class T, class Struct>
 concept Either = std::same_as<std::remove_const_t<T>, Struct>;
 
@@ -40,21 +40,21 @@ nlohmann::ordered_json field_json(const T& value, const char* key);
 template <class T>
 void read_field(const nlohmann::ordered_json& json, T&& value);
 
-// Throws as json::get() does. By the number one knows that the reason begins with a key.
+// Throws as json::get() does. The number kFieldRefused says that the reason begins with a key.
 inline constexpr int kValueRefused = 501;
 inline constexpr int kFieldRefused = 502;
 [[noreturn]] inline void refuse_value(const std::string& reason, int number = kValueRefused) {
   throw nlohmann::json::other_error::create(number, reason, nullptr);
 }
 
-// JSON has no infinity, and a null would be read as "not known".
+// Throws Error for infinity and NaN: JSON has neither, and readers take a null for "not known".
 inline double finite_number(double value, const std::string& key) {
   if (std::isfinite(value)) return value;
   throw Error(fmt::format("{} of the record is {}, expected a finite number; report this as a bug", key, value));
 }
 
-// When a file has the key: always, unless its version is older than the key, or where there is a value or a list of
-// some.
+// kAlways: every file has the key. kLater: files of older versions lack it. kWhereKnown: the file has it only if the
+// value is neither null nor empty.
 enum class Key { kAlways, kLater, kWhereKnown };
 
 class FieldWriter {
@@ -66,7 +66,7 @@ class FieldWriter {
     const nlohmann::ordered_json json = field_json(value, key);
     if (when != Key::kWhereKnown || !json.empty()) json_[key] = json;
   }
-  // An object of the file that is no struct of its own.
+  // An object in the file that is no struct of its own in the source.
   template <class Inner>
   void object(const char* key, const Inner& inner) {
     inner(FieldWriter(json_[key]));
@@ -100,7 +100,7 @@ class FieldReader {
   const nlohmann::ordered_json& json_;
 };
 
-// A value that the file says by its name.
+// A value that the file holds as one of these names.
 template <class T, size_t n>
 struct Named {
   Named(T& named, const std::array<const char*, n>& all) : value(named), names(all) {}
@@ -130,7 +130,7 @@ template <class T>
 concept IsOptional = std::same_as<T, std::optional<typename T::value_type>>;
 template <class T>
 concept IsList = std::same_as<T, std::vector<typename T::value_type>>;
-// An object in the file, with the names in the order of the list.
+// The file has an object, with the names in the order of the list.
 template <class T>
 concept IsNamedNumbers = std::same_as<T, std::vector<std::pair<std::string, double>>>;
 
@@ -195,7 +195,7 @@ void read_field(const nlohmann::ordered_json& json, T&& value) {
   }
 }
 
-// The struct in this JSON.
+// Reads the struct from this JSON.
 template <HasFields Struct>
 Struct read_fields(const nlohmann::ordered_json& json) {
   Struct read;

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPdfDate = "/CreationDate (D:";
 constexpr std::string_view kNoDate = "19700101000000";
 
-// Runs gnuplot on the script, its picture into the open file. Returns its complaint, empty where it succeeded.
+// Runs gnuplot on the script; the picture goes to the open file. Returns gnuplot's complaint, empty if it succeeded.
 std::string run_gnuplot(const fs::path& script, const std::string& format, const Descriptor& picture,
                         const std::string& what) {
   Pipe complaints = open_pipe();
@@ -47,7 +47,7 @@ std::string run_gnuplot(const fs::path& script, const std::string& format, const
   return begin == complaint.size() ? "it was stopped" : complaint.substr(begin, end + 1 - begin);
 }
 
-// Cairo writes the time of drawing into a PDF, which would make each drawing another file.
+// Cairo writes the time of drawing into a PDF, so each drawing would be another file.
 void remove_date(const fs::path& pdf, const Descriptor& file) {
   const size_t found = read_file(pdf).find(kPdfDate);
   if (found == std::string::npos) return;

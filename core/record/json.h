@@ -24,15 +24,15 @@ inline constexpr uint64_t kLargestJson = uint64_t{64} << 20;  // bytes of a file
 
 bool is_bounded_json(std::string_view text);
 
-// A value that is_discarded() where the text is not complete JSON. Throws where it goes beyond the bounds. `what`
+// Returns a value that is_discarded() if the text is not complete JSON. Throws if it goes beyond the bounds. `what`
 // begins the sentence and names the file, `cure` ends it.
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& what, const std::string& cure);
 
-// The same of a file that is no link, and throws where it is not complete JSON or has more than `most` bytes.
+// Reads a file, which must be no link. Throws also if it is not complete JSON or has more than `most` bytes.
 nlohmann::ordered_json read_json(const std::filesystem::path& path, const std::string& cure,
                                  uint64_t most = kLargestJson);
 
-// Null in both cases: for lines that may be half written.
+// Returns null if the text is not complete or beyond the bounds: for lines that may be half written.
 nlohmann::ordered_json json_or_null(std::string_view text);
 
 // Null where there is no value.
@@ -41,7 +41,7 @@ nlohmann::ordered_json or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
-// The member, which has to be an object. Throws as json::at() and json::get() do.
+// The member, which must be an object. Throws as json::at() and json::get() do.
 const nlohmann::ordered_json& object_at(const nlohmann::ordered_json& json, const char* key);
 
 // A number that must be whole and fit the type that it is assigned to; otherwise it throws as json::get() does. The
@@ -53,7 +53,7 @@ struct Whole {
 };
 inline Whole whole(const nlohmann::ordered_json& json) { return Whole{json}; }
 
-// What the library says in an exception, on one line of bounded length and without its own names.
+// The library's message in an exception, on one line of bounded length and without the library's own names.
 std::string reason_of(const nlohmann::json::exception& error);
 
 [[noreturn]] void refuse_whole(const nlohmann::ordered_json& json);
@@ -70,10 +70,10 @@ Whole::operator T() const {
   refuse_whole(json);
 }
 
-// "WHAT is damaged: the reason; CURE" of what json::at() or json::get() threw.
+// The sentence "WHAT is damaged: the reason; CURE" for an exception of json::at() or json::get().
 Error damaged_json(const nlohmann::json::exception& error, const std::string& what, const std::string& cure);
 
-// Returns read(), which takes values out of JSON; a member that is missing or of a wrong type becomes that sentence.
+// Returns read(), which takes values out of JSON. A member that is missing or of a wrong type throws that sentence.
 template <class Read>
 auto read_members(const std::string& what, const std::string& cure, Read&& read) {
   try {

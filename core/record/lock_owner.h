@@ -1,4 +1,4 @@
-// The line by which a lock's file says who holds it.
+// The line in a lock's file that says who holds the lock.
 #ifndef EGGROLL_RECORD_LOCK_OWNER_H
 #define EGGROLL_RECORD_LOCK_OWNER_H
 
@@ -17,14 +17,14 @@ struct LockOwner {
 
   static LockOwner this_process();
   bool is_of_this_host() const;
-  // Whether it was a process of this host and is there no more.
+  // Whether the owner was a process of this host that no longer exists.
   bool has_died() const;
 };
 
-// Nothing where the file begins with no such line, or with one that is not whole.
+// Nothing if the file does not begin with such a line, or the line is not whole.
 std::optional<LockOwner> owner_in(int file);
 
-// Puts the owner's line into the file, which is empty at no time. Whether it could be written.
+// Puts the owner's line into the file, which is never empty meanwhile. Returns whether it could be written.
 bool write_owner(int file, const LockOwner& owner);
 
 }  // namespace eggroll

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
-// Takes the numbers of one line as the parser meets them: a document tree for each line would take five times as long.
+// Takes the numbers of one line as the parser reads them: a document tree for each line would take five times as long.
 class LineHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit LineHandler(bool nested) : nested_(nested), keys_{metric::kStep}, row_{kAbsent} {}
@@ -134,7 +134,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
 // from step 0 on. Only the line of a stop repeats the last step, with other numbers.
 class Order {
  public:
-  // Whether the line, which is line `number` of the file, repeats none before it.
+  // Whether the line, line `number` of the file, repeats no line before it.
   bool takes(std::string_view line, bool has_schema, uint64_t step, size_t number) {
     if (number == 1 && has_schema) next_ = step;
     const bool is_of_stop = step + 1 == next_ && line != before_;
@@ -225,7 +225,7 @@ MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers
     table.problems.push_back(
         fmt::format("{} of the {} lines of {} are damaged, the first is line {}; they were left out", damaged, number,
                     path.string(), first_damaged));
-    // The step of a damaged line is missing, which needs no sentence more.
+    // The step of a damaged line is missing, which needs no further sentence.
   } else if (const std::string problem = order.problem(path); !problem.empty()) {
     table.problems.push_back(problem);
   }

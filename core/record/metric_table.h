@@ -31,8 +31,8 @@ enum class Numbers {
   kMonitorLines,  // these too, but only of the lines that the monitor wrote to
 };
 
-// Lines that are damaged or there twice are left out and said so; a file that cannot be read, or has another schema
-// (record/metrics.h), is a table without lines and a problem.
+// Leaves out lines that are damaged or repeated, and says so. A file that cannot be read, or has another schema
+// (record/metrics.h), gives a table without lines and a problem.
 MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers);
 
 }  // namespace eggroll

@@ -48,7 +48,7 @@ void for_each_line(const std::filesystem::path& path, Visit&& visit) {
   }
 }
 
-// Bytes up to the end of the first line of step first_step - 1, where the lines before are there, each once.
+// The bytes up to the end of the first line of step first_step - 1, if all lines before it are there, each once.
 size_t end_before(const std::filesystem::path& path, uint64_t first_step, uint64_t origin) {
   uint64_t next = origin;  // step of the next line
   size_t kept = 0;

@@ -33,7 +33,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The name of the file that this one is to become, while it is being written.
+// The final name of a file that is being written under this name.
 std::string_view written_as(std::string_view name) {
   constexpr std::string_view kEnd = ".tmp";
   if (!name.ends_with(kEnd)) return name;
@@ -42,7 +42,7 @@ std::string_view written_as(std::string_view name) {
   return name;
 }
 
-// What a folder within a run's folder holds.
+// The contents of a folder within a run's folder.
 enum class Holds { kRun, kCheckpoint, kCheckpoints, kEvaluations };
 
 bool is_own_file(std::string_view name, Holds holds) {
@@ -60,7 +60,7 @@ bool is_own_file(std::string_view name, Holds holds) {
   return false;
 }
 
-// What a folder of this name holds there; nothing where a run has none.
+// What a folder of this name holds there; nothing if a run has no such folder.
 std::optional<Holds> own_folder_named(std::string_view name, Holds around) {
   if (around == Holds::kCheckpoints && (name.starts_with("step-") || name.starts_with(".tmp-"))) {
     return Holds::kCheckpoint;

@@ -21,11 +21,11 @@
 namespace eggroll {
 namespace {
 
-// A machine whose locks this one does not see, and that wrote nothing for so long, is taken to have ended.
+// A machine whose locks are not seen here, and which wrote nothing for so long, is taken to have ended.
 constexpr time_t kSilentSeconds = 300;
 
-// As long as a busy machine may take to start a program: until then, what a process was starting when it was killed
-// still has the process's files, and with them the lock.
+// The longest time that a busy machine may take to start a program. Until then, a program that a process was starting
+// when it was killed still has the process's files, and with them the lock.
 constexpr auto kHeirSeconds = std::chrono::seconds(10);
 
 Descriptor open_lock(const std::filesystem::path& path) {
@@ -53,7 +53,7 @@ bool is_named(int file, const std::filesystem::path& path) {
          own.st_dev == named.st_dev;
 }
 
-// Takes the lock, or says with errno why not.
+// Takes the lock, or leaves the reason in errno.
 bool take_lock(int file) {
   const struct flock lock = whole_file();
   const auto last = std::chrono::steady_clock::now() + kHeirSeconds;
@@ -95,13 +95,13 @@ RunLock::RunLock(const std::filesystem::path& run_folder) : file_(open_lock(run_
     throw Error(
         fmt::format("{} was removed as this process began to use it; run the same command again", run_folder.string()));
   }
-  // The file stays when the lock goes: removing it would let two newcomers lock two files of one name.
+  // The file stays when the lock is given back: if it were removed, two newcomers could lock two files of one name.
   if (!write_owner(file_.get(), LockOwner::this_process())) throw file_error("write", path, errno);
 }
 
 RunLock::~RunLock() {
   if (file_.get() < 0) return;  // moved from
-  // Where this cannot be written, other machines wait as for a process that was killed.
+  // If this cannot be written, other machines wait as they do for a process that was killed.
   LockOwner owner = LockOwner::this_process();
   owner.is_released = true;
   [[maybe_unused]] const bool is_written = write_owner(file_.get(), owner);

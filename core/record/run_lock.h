@@ -1,4 +1,4 @@
-// One process at a time per run folder.
+// Lets only one process at a time use a run's folder.
 #ifndef EGGROLL_RECORD_RUN_LOCK_H
 #define EGGROLL_RECORD_RUN_LOCK_H
 
@@ -13,13 +13,13 @@ namespace eggroll {
 // its run writes metrics.
 class RunLock {
  public:
-  // The folder must exist. Throws where anyone holds it, this process included; names the folder, pid and host.
+  // The folder must exist. Throws, naming folder, pid and host, if anyone holds the lock, this process included.
   explicit RunLock(const std::filesystem::path& run_folder);
   RunLock(RunLock&&) = default;
   ~RunLock();
-  // Whether anyone holds it. It takes no lock, so that it keeps nobody out.
+  // Whether anyone holds the lock. This takes no lock, so it keeps nobody out.
   static bool is_taken(const std::filesystem::path& run_folder);
-  // Whether anyone holds or has held it: the file says by whom.
+  // Whether anyone holds or has held the lock: the file says who.
   static bool was_held(const std::filesystem::path& run_folder);
 
  private:

@@ -45,7 +45,7 @@ std::vector<CurvePoint> points_of(const MetricTable& table, const Column& elapse
   return points;
 }
 
-// Neighbours become their mean, at the place of the last of them.
+// Neighbours are replaced by their mean, at the place of the last of them.
 std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& points, size_t most) {
   const size_t bucket = (points.size() + most - 1) / most;
   if (bucket <= 1) return points;
@@ -60,7 +60,7 @@ std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& points, size_t mo
   return result;
 }
 
-// Lines of the last quarter of the steps are those beyond this one.
+// Lines beyond this step belong to the last quarter of the steps.
 double late_after(const MetricTable& table) { return 0.75 * table.columns[0].values.back(); }
 
 std::optional<double> late_mean_of(const MetricTable& table, const Column& column) {
@@ -117,7 +117,7 @@ void read_speed(const MetricTable& table, RunMetrics& metrics) {
   if (!rates.empty()) metrics.tokens_per_second = quantile(rates, 0.5);
 }
 
-// The member of the object whose number under the key is largest.
+// The member of the object that has the largest number under the key.
 std::optional<NamedShare> largest(const ordered_json& members, const char* key) {
   std::optional<NamedShare> found;
   for (const auto& [name, member] : members.items()) {

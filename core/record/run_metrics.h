@@ -1,4 +1,4 @@
-// What a report needs of one run's metrics.jsonl, and its record keeps of it.
+// What a report needs from one run's metrics.jsonl. The run's record keeps it too.
 #ifndef EGGROLL_RECORD_RUN_METRICS_H
 #define EGGROLL_RECORD_RUN_METRICS_H
 
@@ -91,7 +91,7 @@ RunMetrics read_run_metrics(const std::filesystem::path& path, std::vector<std::
 // missing or holds no whole line.
 std::optional<RunMetrics> summarize_metrics(const std::filesystem::path& path);
 
-// Linear between the two nearest values of the sorted ones; q from 0 to 1, of at least one value.
+// Interpolates linearly between the two nearest sorted values, of which there must be at least one; q is from 0 to 1.
 double quantile(std::vector<double> values, double q);
 
 }  // namespace eggroll

@@ -140,7 +140,7 @@ constexpr const RunNumber* find(std::string_view key) {
   return found == std::end(kNumbers) ? nullptr : found;
 }
 
-// Does not compile where a key is not of the list.
+// Does not compile if a key is not in the list.
 template <class... Keys>
 consteval std::array<const RunNumber*, sizeof...(Keys)> view_of(Keys... keys) {
   const std::array<const RunNumber*, sizeof...(Keys)> view = {find(keys)...};

@@ -19,7 +19,7 @@ enum class Seal {
   kBroken,
 };
 
-// The object with "sha256" as its last member: of all others, as JSON without blanks. Blanks in the file do not matter.
+// The object with "sha256" as last member, over all others as JSON without blanks. Blanks in a file do not matter.
 nlohmann::ordered_json sealed(nlohmann::ordered_json object);
 Seal seal_of(nlohmann::ordered_json object);
 // What is wrong with the seal of an object, for a sentence that names the file.
@@ -30,7 +30,7 @@ const char* fault_of(Seal seal);
 std::string sealed_text(std::string_view text);
 Seal seal_of_text(std::string_view text);
 
-// The object on one line, with "crc" as its last member: the CRC-32 of the bytes before, in hexadecimal digits.
+// The object on one line, with "crc" as its last member: the CRC-32 of the bytes before it, in hexadecimal digits.
 std::string sealed_line(const nlohmann::ordered_json& object);
 Seal seal_of_line(std::string_view line);
 

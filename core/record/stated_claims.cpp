@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kClaimsCure = "restore it from a copy";
 
-// An object whose keys are sorted; what a claim leaves unsaid is false.
+// The claim with its keys sorted and without "exploratory": false, which means the same as no such key.
 nlohmann::json sorted(const ordered_json& claim) {
   nlohmann::json result = claim;
   if (result.is_object() && result.value("exploratory", nlohmann::json()) == false) result.erase("exploratory");

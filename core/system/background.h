@@ -8,7 +8,7 @@
 
 namespace eggroll {
 
-// Does the work on another thread. Where the system gives none, the work is done when the result is waited for.
+// Does the work on another thread. If the system gives none, get() or wait() on the result does the work.
 template <class Work>
 std::future<std::invoke_result_t<const Work&>> beside(const Work& work) {
   try {

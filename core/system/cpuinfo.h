@@ -1,4 +1,4 @@
-// Linux's text of its processors.
+// Reads the text in which Linux describes the processors.
 #ifndef EGGROLL_SYSTEM_CPUINFO_H
 #define EGGROLL_SYSTEM_CPUINFO_H
 
@@ -8,7 +8,7 @@
 
 namespace eggroll {
 
-// From the text of /proc/cpuinfo on x86 or Arm. There on Linux alone.
+// Parses the text of /proc/cpuinfo on x86 or Arm. Only Linux has this function.
 Cpu parse_cpuinfo(std::string_view text);
 
 }  // namespace eggroll

@@ -1,4 +1,4 @@
-// What Linux and macOS do each in its own way with files; one .cpp for each system.
+// File functions that differ between Linux and macOS; one .cpp for each system.
 #ifndef EGGROLL_SYSTEM_FILE_CALLS_H
 #define EGGROLL_SYSTEM_FILE_CALLS_H
 
@@ -11,14 +11,14 @@
 
 namespace eggroll {
 
-// Returns once the file, or the folder, is on the disk itself and would outlive a power cut. As fsync(): 0, or -1 with
-// the reason in errno.
+// Returns once the file, or the folder, is on the disk itself and would outlive a power cut. Like fsync(), it returns
+// 0, or -1 with the reason in errno.
 int sync_to_disk(int file);
 
-// The same of a file's bytes and its size alone, where the system makes a difference. As fdatasync().
+// The same for the file's bytes and size alone, if the system makes a difference. Like fdatasync().
 int sync_data_to_disk(int file);
 
-// As pipe(); a program that is started inherits neither end.
+// Like pipe(), but a program that is started inherits neither end.
 int private_pipe(std::array<int, 2>& ends);
 
 // Closes all files of this process from this number on.
@@ -27,7 +27,7 @@ void close_from(int first);
 // fcntl()'s commands for locks of an open file, not of the process: to take one, and to ask for one.
 extern const int kSetLockOfOpenFile;
 extern const int kGetLockOfOpenFile;
-// What they take: nobody else may hold any part of the file.
+// The argument of these commands: a lock on the whole file that nobody else may share.
 inline struct flock whole_file() {
   struct flock lock {};
   lock.l_type = F_WRLCK;

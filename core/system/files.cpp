@@ -154,7 +154,7 @@ Descriptor open_regular(const fs::path& path, int flags, const std::string& acti
                     "there or remove the link",
                     action, path.string()));
   }
-  // A socket cannot be opened, and a FIFO without a reader not to be written.
+  // A socket cannot be opened, and neither can a FIFO without a reader, for writing.
   const bool odd = file.get() >= 0 || (failure == ENXIO && ::stat(path.c_str(), &found) == 0);
   if (!odd) throw file_error(action, path, failure);
   if (S_ISDIR(found.st_mode)) throw file_error(action, path, EISDIR);
@@ -167,7 +167,7 @@ Descriptor::~Descriptor() {
 }
 
 int write_all(int file, std::string_view bytes) {
-  // A short write goes on, so that the reason for it comes out.
+  // A short write is continued, so that the reason for it becomes known.
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
     if (written < 0) {
@@ -205,7 +205,7 @@ void write_atomically(const fs::path& path, std::string_view bytes) {
 
 void write_atomically(const fs::path& path, const std::function<void(const WriteBytes&)>& body) {
   require_replaceable(path);
-  // One fixed name: what a killed process leaves is overwritten by the next write, not left lying about.
+  // One fixed name: the next write overwrites what a killed process left.
   const fs::path temporary = folder_of(path) / fmt::format(".{}.tmp", path.filename().string());
   const auto require = [&](int failure) {
     if (failure != 0) throw file_error("write", path, failure);  // free space as the failure saw it
@@ -226,7 +226,7 @@ void write_atomically(const fs::path& path, const std::function<void(const Write
 void sync_folder(const fs::path& folder) {
   const Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (file.get() < 0) throw file_error("open the folder", folder, errno);
-  // EINVAL: a file system that has no such thing; it orders its folders itself.
+  // EINVAL: the file system cannot do this; it orders its folders itself.
   if (sync_to_disk(file.get()) != 0 && errno != EINVAL) throw file_error("save the folder", folder, errno);
 }
 
@@ -309,7 +309,7 @@ void AppendFile::append(std::string_view blob) {
   const int failure = write_all(file_.get(), blob);
   if (failure != 0) {
     const Error error = file_error("write", path_, failure);
-    // Where even this fails, readers still drop a torn end.
+    // If even this fails, readers still drop a torn end.
     [[maybe_unused]] const int result = ::ftruncate(file_.get(), static_cast<off_t>(size_));
     throw error;
   }

@@ -22,17 +22,17 @@ Error file_error(const std::string& action, const std::filesystem::path& path, i
 // opens would get that number, and printed text would be written into the file. Call first in main().
 void open_standard_descriptors();
 
-// Whether something has this name. What cannot be looked at is there: the attempt to read it says why not.
+// Whether something has this name. A path that cannot be looked at counts as there: the attempt to read it says why.
 bool is_there(const std::filesystem::path& path);
 
-// The paths in the folder, sorted; as many of them as can be read, and none where it is not there.
+// The paths in the folder that can be read, sorted. None if there is no such folder.
 std::vector<std::filesystem::path> paths_in(const std::filesystem::path& folder);
 
-// The folder of this name among a run's files; throws Error where it is a link, which would lead to a folder that is
-// not the run's. It need not exist.
+// The folder of this name among a run's files; throws Error if it is a link, which would lead to a folder that is not
+// the run's. It need not exist.
 std::filesystem::path own_folder(const std::filesystem::path& folder);
 
-// Creates the folder and those above it where they are missing. Their names outlive a power cut.
+// Creates the folder and those above it if they are missing. Their names outlive a power cut.
 void create_folders(const std::filesystem::path& folder);
 
 // An open file; closed with the object.
@@ -48,7 +48,7 @@ class Descriptor {
   int number_;
 };
 
-// In a folder of results, which others may have written, a file is none where it is a link: it could lead anywhere.
+// Others may have written a folder of results. A link in it counts as no file, because it could lead anywhere.
 enum class Links { kFollowed, kRefused };
 
 // open() for regular files: refuses folders, devices, sockets and FIFOs, and waits for none of them. `action` is the
@@ -58,18 +58,18 @@ Descriptor open_regular(const std::filesystem::path& path, int flags, const std:
 // Writes all bytes into an open file or pipe; returns 0 or errno.
 int write_all(int file, std::string_view bytes);
 
-// Throws where the path holds what is neither a file nor a link: a rename would put a file in the place of a device.
+// Throws if the path holds neither a file nor a link: a rename would put a file in the place of a device.
 void require_replaceable(const std::filesystem::path& path);
 
 // Replaces the file by these bytes: after a crash the path holds the old file or the new one, whole and on the disk. On
-// failure the old file stays and the temporary beside it goes. One writer at a time per path.
+// failure the old file stays and the temporary file is removed. A path must have only one writer at a time.
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
-// The same for bytes that come in parts: body calls what it is given with each.
+// The same for bytes that come in parts: body calls its argument with each part.
 using WriteBytes = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const WriteBytes&)>& body);
 
-// An open file with these bytes, made in the system's folder for temporary files and without a name any more. It ends
-// with the last that has it open.
+// An open file with these bytes, made in the system's folder for temporary files and without a name any more. It goes
+// when the last process that has it open closes it.
 Descriptor unnamed_file(std::string_view bytes);
 
 // Makes what was created, renamed or removed in the folder outlive a power cut.
@@ -80,17 +80,17 @@ void copy_to_disk(const std::filesystem::path& from, const std::filesystem::path
 
 std::string read_file(const std::filesystem::path& path, Links links = Links::kFollowed);
 
-// The text of a file among results that is no link. Throws Error where it has more than `most` bytes, before it reads
-// them.
+// The text of a file among results, which must be no link. Throws Error before it reads a file of more than `most`
+// bytes.
 std::string read_bounded(const std::filesystem::path& path, uint64_t most);
 
-// At most `size` bytes from the byte `from` on, of a file that may be long and may be written meanwhile.
+// Reads at most `size` bytes from byte `from` on; the file may be long and may be written meanwhile.
 std::string read_part(const std::filesystem::path& path, uint64_t from, size_t size);
-// At most `size` of its last bytes, from the beginning of a line where there is one among them.
+// Reads at most `size` of the last bytes, from the first beginning of a line among them if there is one.
 std::string read_end(const std::filesystem::path& path, size_t size);
 
-// A file that grows by whole blobs; created where missing, never through a link. A blob that does not fit leaves no
-// part of itself behind.
+// A file that grows by whole blobs. It is created if it is missing, never through a link. A blob that does not fit
+// leaves no part of itself in the file.
 class AppendFile {
  public:
   explicit AppendFile(std::filesystem::path path);

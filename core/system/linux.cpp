@@ -91,7 +91,7 @@ void kill_with_parent(pid_t parent) {
   if (::getppid() != parent) ::_exit(127);  // it died before it could be watched
 }
 
-void watch_parent() {}  // kill_with_parent() has seen to it
+void watch_parent() {}  // kill_with_parent() has done it
 
 void give_way() {
   constexpr int kLeast = 19;
@@ -142,7 +142,7 @@ void forget_peak_memory() {
 
 }  // namespace eggroll
 
-// A library that is loaded later finds these before the C library's own.
+// A library that is loaded later finds these functions before those of the C library.
 extern "C" {
 EGG_EXPORT void _exit(int code) { eggroll::exit_heard(code); }
 EGG_EXPORT void _Exit(int code) noexcept { eggroll::exit_heard(code); }

@@ -24,7 +24,7 @@
 #include "system/file_calls.h"
 #include "system/machine.h"
 
-// The kernel has them since 10.11, the headers since later.
+// The kernel has these commands since 10.11, but the headers only since later.
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 90
 #define F_OFD_GETLK 92
@@ -78,7 +78,7 @@ int sync_to_disk(int file) {
   // fsync() alone leaves the bytes in the disk's own cache.
   while (::fcntl(file, F_FULLFSYNC) != 0) {
     if (errno == EINTR) continue;
-    // Not every file system, nor every folder, takes it.
+    // Not every file system, nor every folder, supports it.
     return errno == ENOTSUP || errno == ENOTTY || errno == EINVAL ? ::fsync(file) : -1;
   }
   return 0;

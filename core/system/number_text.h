@@ -11,8 +11,8 @@ namespace eggroll {
 // Four significant digits: "3.487", "-0.01234", "0", "1.5e-07".
 std::string text_of(double value);
 
-// Numbers that are read together have equally many decimals: as many as give the largest of them four significant
-// digits. "4.870" beside "4.956".
+// Numbers that are read together have the same number of decimals, which gives the largest of them four significant
+// digits: "4.870" and "4.956".
 class Decimals {
  public:
   explicit Decimals(const std::vector<double>& together);
@@ -24,7 +24,7 @@ class Decimals {
   int count_ = -1;  // below 0: the numbers are too small to be written so
 };
 
-// Counts that are read together have one unit and equally many decimals: "0.475 M" beside "1.410 M".
+// Counts that are read together have one unit and the same number of decimals: "0.475 M" and "1.410 M".
 class Counts {
  public:
   explicit Counts(const std::vector<double>& together);

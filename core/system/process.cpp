@@ -23,7 +23,7 @@
 namespace eggroll {
 namespace {
 
-// What posix_spawn() is told, freed with the object.
+// The arguments for posix_spawn(), freed with the object.
 struct SpawnPlan {
   posix_spawn_file_actions_t files{};
   posix_spawnattr_t how{};
@@ -51,8 +51,8 @@ std::vector<char*> arguments_of(const std::vector<std::string>& words) {
   return arguments;
 }
 
-// In the child between this process and the program. Ends as the program does; where the parent is gone, it ends the
-// group, so that what the program has started goes too. May not allocate.
+// Runs in the child between this process and the program. It ends as the program does; if the parent is gone, it ends
+// the group, so that what the program has started ends too. It may not allocate.
 [[noreturn]] void stand_by(pid_t program, pid_t parent) {
   constexpr timespec kTick{0, 10'000'000};
   int status = 0;
@@ -69,7 +69,7 @@ std::vector<char*> arguments_of(const std::vector<std::string>& words) {
   ::_exit(WEXITSTATUS(status));
 }
 
-// As spawn(), with a group of its own, which is killed when this process ends. posix_spawn() cannot do that.
+// Like spawn(), but with a group of its own, which is killed when this process ends. posix_spawn() cannot do that.
 int fork_and_start(const std::vector<std::string>& words, const Descriptor& input, const Descriptor& output,
                    const Descriptor& errors, pid_t& child) {
   const std::vector<char*> arguments = arguments_of(words);
@@ -119,7 +119,7 @@ struct Listened {
   }
 };
 
-// Reads what is there, and waits at most this long for it.
+// Reads what is there, and waits for it no longer than this.
 void read_ready(std::array<Listened*, 2> streams, int milliseconds) {
   std::array<pollfd, 2> waiting{};
   for (size_t i = 0; i < streams.size(); ++i) {

@@ -1,4 +1,4 @@
-// Other programs: started, read from and waited for.
+// Starts other programs, reads from them and waits for them.
 #ifndef EGGROLL_SYSTEM_PROCESS_H
 #define EGGROLL_SYSTEM_PROCESS_H
 
@@ -13,7 +13,7 @@
 
 namespace eggroll {
 
-// Neither end is inherited by a program that is started.
+// A program that is started inherits neither end.
 struct Pipe {
   Descriptor output;                // is read from
   std::optional<Descriptor> input;  // is written to
@@ -21,27 +21,27 @@ struct Pipe {
 // Throws Error.
 Pipe open_pipe();
 
-// What comes until all have closed the other end.
+// Reads until all processes have closed the other end.
 std::string read_to_end(const Descriptor& file);
 
-// What a program that is started gets.
+// The streams and the group of a program that is started.
 struct SpawnOptions {
   bool has_input = true;  // this process's standard input; else /dev/null
   // Open files for standard output and standard error; nullptr: this process's own.
   const Descriptor* output = nullptr;
   const Descriptor* errors = nullptr;
-  bool has_own_group = false;  // Ctrl-C is not for it
+  bool has_own_group = false;  // Ctrl-C does not reach it
 };
 
-// How a program ran that was given a text and limits.
+// The result of a program that was given a text and limits.
 struct Conversation {
   int failure = 0;           // the system's error number, where it did not start
   int status = 0;            // its wait status
-  bool out_of_time = false;  // then it was killed, as
-  bool too_long = false;     // where it wrote more than it may, or
-  bool stopped = false;      // where this process is to end
+  bool out_of_time = false;  // it was killed, as in the next two cases
+  bool too_long = false;     // it wrote more than it may
+  bool stopped = false;      // this process is to end
   std::string output;
-  std::string errors;  // the end of what it wrote there
+  std::string errors;  // the end of its standard error
 };
 struct ConversationLimits {
   double seconds;
@@ -50,16 +50,16 @@ struct ConversationLimits {
   const std::atomic<bool>* stop = nullptr;  // set from a signal handler
 };
 
-// Starts words[0], found as a shell would, with the other words as its arguments. Returns 0, or the system's error
+// Starts words[0], found as a shell would find it, with the other words as arguments. Returns 0 or the system's error
 // number.
 int spawn(const std::vector<std::string>& words, const SpawnOptions& options, pid_t& child);
 
-// Runs the program, found as a shell would, with `input` as its standard input from its beginning on, until it ends.
-// It has a group of its own, which is killed with it: at a limit, when this process ends (even by SIGKILL), and when
-// the program has ended and has left others.
+// Runs the program, found as a shell would find it, until it ends. Its standard input is `input` from the beginning. It
+// has a process group of its own, which is killed at a limit, when this process ends (even by SIGKILL), and when the
+// program has ended and left others.
 Conversation converse(const std::vector<std::string>& words, const Descriptor& input, const ConversationLimits& limits);
 
-// Returns once the child has ended: its wait status.
+// Waits until the child has ended, and returns its wait status.
 int wait_for(pid_t child);
 
 }  // namespace eggroll
