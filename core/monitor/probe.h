@@ -1,4 +1,4 @@
-// The unperturbed model on a small, fixed batch of held-out tokens, every int8 value of it seen.
+// Runs the unperturbed model on a small, fixed batch of held-out tokens and reads its int8 values.
 #ifndef EGGROLL_MONITOR_PROBE_H
 #define EGGROLL_MONITOR_PROBE_H
 
@@ -14,7 +14,7 @@
 
 namespace eggroll {
 
-// Enough samples to see shares of a per cent in a value of a few channels, at little cost beside a step.
+// Enough samples to see shares of a per cent in a value of a few channels; a look costs little compared with a step.
 inline constexpr uint32_t kProbeStreams = 16;
 inline constexpr uint32_t kProbeTokens = 16;  // of a stream; fewer where the model's context is shorter
 
@@ -22,14 +22,14 @@ using ModelWeights = std::vector<std::vector<int8_t>>;  // by parameter
 
 class Probe {
  public:
-  // A session of its own. The model must outlive it; threads, noise: the run's.
+  // Opens a session of its own. The model must outlive it. threads, noise: the run's.
   Probe(const BackendInstance& backend, const Program& model, const egg_noise& noise, int32_t threads,
         const Dataset& dataset);
 
   // By value of the model's program: (samples, size), empty where the value is wide.
   std::vector<std::vector<int8_t>> values(const ModelWeights& weights);
 
-  // A sample is a token of a stream; the samples of a stream follow one another. By sample: the first that it sees.
+  // A sample is a token of a stream; the samples of a stream are consecutive. By sample: the first sample that it sees.
   const std::vector<size_t>& first_visible() const { return first_visible_; }
 
  private:

@@ -16,11 +16,11 @@ class ProbeProgram {
  public:
   explicit ProbeProgram(const Program& model);
 
-  // Computes what the model does.
+  // It computes what the model computes.
   const Program& program() const { return *program_; }
 
-  // A value of the model and where its copy lies in a stream's states once a token is read. Of a state the copy is what
-  // that token read, as of every other value.
+  // A value of the model, and where its copy lies in a stream's states once a token is read. The copy of a state, as of
+  // any other value, is what that token read.
   struct Seen {
     uint32_t value;
     size_t offset;

@@ -1,4 +1,4 @@
-// What the monitor saw after one step: numbers, and the verdicts they lead to.
+// The monitor's look after one step: numbers, and the verdicts that follow from them.
 #ifndef EGGROLL_MONITOR_REPORT_H
 #define EGGROLL_MONITOR_REPORT_H
 
@@ -14,7 +14,7 @@
 
 namespace eggroll {
 
-// An int8 value over the probe batch. Names are the program's.
+// An int8 value over the probe batch, with the program's names.
 struct ValueReport {
   std::string name;
   std::string op;     // that makes it; store for a state
@@ -43,7 +43,7 @@ struct MonitorReport {
   size_t vote_steps = 0;                  // whose votes were looked at
   std::optional<double> vote_deviations;  // of all tensors together
   double pairs_without_fitness = 0.0;     // share, in the steps whose votes were looked at
-  // Bits per unit that the perturbed members lose, in the last step, beyond what the model loses on held-out data.
+  // How many more bits per unit the perturbed members need, in the last step, than the model needs on held-out data.
   std::optional<double> cost_of_noise;
   std::vector<ValueReport> values;
   std::vector<HeadReport> heads;
@@ -51,7 +51,7 @@ struct MonitorReport {
   std::vector<std::string> verdicts;
 };
 
-// The object "monitor" of a line of metrics.jsonl, all but the step. Reals to four decimals.
+// The object "monitor" of a line of metrics.jsonl, without the step. Reals have four decimals.
 nlohmann::ordered_json to_json(const MonitorReport& report);
 
 }  // namespace eggroll

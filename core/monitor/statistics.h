@@ -1,4 +1,4 @@
-// What numbers say of int8 values, weights and attention heads. The same bits on every machine.
+// Statistics of int8 values, weights and attention heads. They have the same bits on every machine.
 #ifndef EGGROLL_MONITOR_STATISTICS_H
 #define EGGROLL_MONITOR_STATISTICS_H
 
@@ -22,7 +22,7 @@ struct Spread {
 // values: at least one.
 Spread spread_of(std::span<const int8_t> values);
 
-// Share of channels with one and the same value in all samples. values: (samples, channels).
+// The share of channels that have the same value in all samples. values: (samples, channels).
 double constant_share(std::span<const int8_t> values, size_t channels);
 
 // One head, over the queries that see at least two positions.

@@ -11,7 +11,7 @@
 namespace eggroll {
 namespace {
 
-// Whether the op passes on what its inputs have at +-127; one that reads more than a channel scales anew.
+// Whether the op passes on inputs at +-127. An op that reads more than a channel scales anew.
 bool passes_saturation_on(const egg_op& op) {
   const OpAccess access = signature_of(op).access;
   return access == OpAccess::kChannel || access == OpAccess::kState;
@@ -39,7 +39,7 @@ std::vector<size_t> inputs_of(const egg_op& op) {
   return inputs;
 }
 
-// Whether next to no pair has had a fitness. What else there is to see then follows from it.
+// Whether next to no pair has had a fitness. Everything else that is to be seen then follows from that.
 bool lacks_votes(const MonitorReport& report) {
   const bool perturbed = std::any_of(report.tensors.begin(), report.tensors.end(),
                                      [](const TensorReport& tensor) { return tensor.perturbed; });
@@ -104,7 +104,7 @@ void judge_tensors(const MonitorReport& report, std::vector<std::string>& verdic
   }
 }
 
-// One verdict for all: where the perturbation is lost, it mostly is in many tensors.
+// One verdict for all tensors: where the perturbation is lost, it is mostly lost in many tensors.
 void judge_tensors_without_votes(const MonitorReport& report, std::vector<std::string>& verdicts) {
   const auto is_without = [](const TensorReport& tensor) { return tensor.perturbed && !tensor.votes; };
   const auto first = std::find_if(report.tensors.begin(), report.tensors.end(), is_without);
@@ -118,7 +118,7 @@ void judge_tensors_without_votes(const MonitorReport& report, std::vector<std::s
                   report.vote_steps, others == 0 ? "it" : "them"));
 }
 
-// What to change where votes are noise, as far as the report can tell.
+// The change that helps if votes are noise, as far as the report can tell.
 std::string cure_of_noise(const MonitorReport& report) {
   if (report.pairs_without_fitness >= kManyWithout) {
     return fmt::format(

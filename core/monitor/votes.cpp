@@ -18,7 +18,7 @@ enum Slot : uint32_t { kSquares, kSquaresByChance, kSlots };
 // a few far out both show there.
 constexpr float kFar = 2.5F;
 
-// The signs of the fitness of a step's pairs: as they are, or by chance, in one way or another.
+// The signs of the fitness of a step's pairs: their own, or those of one of two coins.
 enum class Signs { kOwn, kChance, kOtherChance };
 
 // Scalars of the rule: what a vote's square adds to either slot.
@@ -64,8 +64,8 @@ struct Counts {
   std::vector<double> other_chance;
 };
 
-// The variance of what `own` has above both by chance, from the difference of the latter; that of a count of one is
-// added, for there may be few.
+// The variance of `own` minus the mean of the two counts by chance, from the difference of these two. The variance of a
+// count of one, 1, is added, because there may be few counts.
 double variance_of(const Counts& counts) {
   double squares = 0.0;
   for (size_t k = 0; k < counts.own.size(); ++k) {

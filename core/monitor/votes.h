@@ -17,7 +17,7 @@
 
 namespace eggroll {
 
-// Steps whose votes are looked at. Counting one step's takes a small part of the step.
+// The number of steps whose votes are looked at. Counting the votes of one step takes a small part of the step.
 inline constexpr size_t kVoteSteps = 64;
 
 // How far one tensor's votes are from chance.
@@ -45,17 +45,17 @@ struct MonitoredRun;
 
 class VoteMeter {
  public:
-  // A session of its own. What the run points to must outlive it.
+  // Opens a session of its own. What the run points to must outlive it.
   explicit VoteMeter(const MonitoredRun& run);
 
-  // Steps come in their order.
+  // Steps must come in their order.
   void add(VotedStep step);
 
   size_t steps() const { return steps_.size(); }  // up to kVoteSteps
   VoteSignals measure();                          // of these steps
 
  private:
-  // By parameter, the votes that are far from 0 if a step has this fitness.
+  // By parameter, the number of votes that would be far from 0 if a step had this fitness.
   std::vector<int64_t> count_far(const VotedStep& step, const std::vector<int8_t>& fitness, const float* scalars);
   double share_without_fitness() const;
   double sum_of_slot(uint32_t param, uint32_t slot);

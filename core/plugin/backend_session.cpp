@@ -21,7 +21,7 @@ namespace {
 // Fills memory that a plugin is to overwrite: no weight has this byte.
 constexpr int kNotGiven = 0x80;
 
-// Whether all are in [0, most]. What is looked for is a sign, as wide registers need not have comparisons of 64 bits.
+// Whether all are in [0, most]. It tests for a sign, because vector registers need not have comparisons of 64 bits.
 EGGROLL_WIDE bool all_from_zero_to(uint64_t most, const int64_t* numbers, size_t count) {
   uint64_t signs = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -31,7 +31,7 @@ EGGROLL_WIDE bool all_from_zero_to(uint64_t most, const int64_t* numbers, size_t
   return signs >> 63 == 0;
 }
 
-// The same for the losses of pairs. Sets the difference of each pair, and adds all losses to the sum.
+// The same for the losses of pairs. Also sets the difference of each pair, and adds all losses to the sum.
 EGGROLL_WIDE bool compare_pairs(uint64_t most, const int64_t* losses, size_t pairs, int64_t* d, uint64_t& sum) {
   uint64_t signs = 0;
   uint64_t added = 0;
@@ -46,12 +46,12 @@ EGGROLL_WIDE bool compare_pairs(uint64_t most, const int64_t* losses, size_t pai
   return signs >> 63 == 0;
 }
 
-// What the losses of the batch's tokens add up to at most.
+// The largest possible sum of the losses of the batch's tokens.
 uint64_t largest_sum(const egg_session_spec& spec, const egg_batch& batch) {
   return static_cast<uint64_t>(batch.tokens) * static_cast<uint64_t>(largest_loss(*spec.program));
 }
 
-// Throws Error that names the first loss outside [0, largest]. There is one.
+// Throws Error that names the first loss outside [0, largest]. There must be one.
 [[noreturn]] void refuse_losses(const std::string& who, const int64_t* losses, uint64_t count, uint64_t largest,
                                 uint32_t tokens, const char* function) {
   const int64_t* found =
@@ -72,7 +72,7 @@ void require_losses(const std::string& who, const int64_t* losses, uint64_t coun
   if (!possible) refuse_losses(who, losses, count, largest, tokens, function);
 }
 
-// Throws Error where a call would read past the program's context.
+// Throws Error if a call would read past the program's context.
 void require_context(const egg_session_spec& spec, const egg_batch& batch) {
   const auto context = static_cast<uint32_t>(spec.program->context);
   if (context == 0 || batch.tokens <= context) return;
@@ -94,7 +94,7 @@ void require_changed(const std::string& who, const egg_program& program, const i
   }
 }
 
-// Throws Error if votes depend on what was read and the call leaves it out.
+// Throws Error if votes depend on what was read and the call leaves that out.
 void require_read(const egg_session_spec& spec, const egg_update& update) {
   if (spec.site_count > 0 && update.sites == nullptr) {
     throw Error("an update with sites was not told the sums of their errors; pass those of the step's evaluation");
@@ -111,7 +111,7 @@ void require_read(const egg_session_spec& spec, const egg_update& update) {
   throw Error("an update of a masked parameter was not told what all members read; pass the step's batch");
 }
 
-// Throws Error where a session with sites is to evaluate other windows than its own.
+// Throws Error if a session with sites is to evaluate other windows than its own.
 void require_windows(const egg_session_spec& spec, const egg_evaluate& evaluate) {
   if (spec.site_count == 0) return;
   if (evaluate.sites != nullptr && evaluate.batch.tokens == spec.tokens &&
@@ -124,7 +124,7 @@ void require_windows(const egg_session_spec& spec, const egg_evaluate& evaluate)
       evaluate.batch.tokens, evaluate.members_per_stream, spec.tokens, spec.members_per_stream));
 }
 
-// Throws Error where the sums of a site are impossible, or the losses of its streams differ within one.
+// Throws Error if the sums of a site are impossible, or if the losses of its streams differ within a stream.
 void require_sums(const std::string& who, const egg_session_spec& spec, const egg_evaluate& evaluate) {
   const uint32_t in_stream = spec.members_per_stream;
   const uint32_t first = evaluate.first / std::max(1U, in_stream);

@@ -22,7 +22,7 @@ class BackendSession {
   BackendSession(BackendSession&&) = default;
   BackendSession& operator=(BackendSession&&) = delete;  // it would close the backend before the session
 
-  // Its own members are [first_member(), first_member() + members()).
+  // The session's own members are [first_member(), first_member() + members()).
   uint32_t first_member() const { return spec_->first; }
   uint32_t members() const { return spec_->members; }
   uint32_t indices() const { return spec_->program->index_count; }
@@ -38,16 +38,16 @@ class BackendSession {
   void get_states(uint32_t first, uint32_t count, int8_t* states);
   // threads: for the host's part of the work; null: the caller's thread does it.
   void evaluate(egg_evaluate arguments, Threads* threads = nullptr);
-  // The same, but gives the difference of each pair, the odd member's loss less the even member's, in d: (count / 2).
+  // The same, but writes the difference of each pair, the odd member's loss less the even member's, to d: (count / 2).
   // Returns the sum of all losses. arguments.losses is not read.
   int64_t differences_of(egg_evaluate arguments, int64_t* d, Threads* threads);
-  // Prepares the array of the next evaluation, of this number of members, which takes a while where they are millions.
-  // The losses of the last one are gone. May be called while update() is under way on another thread.
+  // Prepares the array for the losses of the next evaluation, of this number of members: for millions that takes a
+  // while. The losses of the last one are gone. May be called while update() is under way on another thread.
   void expect_losses(uint32_t count, Threads* threads);
   void update(egg_update arguments);
-  // threads: as of evaluate().
+  // threads: as for evaluate().
   void infer(egg_infer arguments, Threads* threads = nullptr);
-  // part: its arrays are filled, or read.
+  // part: the first call fills its arrays, the second reads them.
   void get_site_part(egg_site_part part);
   void add_site_part(egg_site_part part);
 
@@ -65,7 +65,7 @@ class BackendSession {
 
   std::string who_;
   const egg_backend_interface* table_;
-  // In this order, so that the session closes before what it needs goes.
+  // The order of these members matters: the session must close before what it needs.
   std::shared_ptr<void> backend_;
   std::unique_ptr<egg_session_spec> spec_;
   std::shared_ptr<void> session_;

@@ -1,4 +1,4 @@
-// The calls that are under way, as signal handlers may read them.
+// The calls that are under way, in a form that signal handlers may read.
 #ifndef EGGROLL_PLUGIN_CALL_SLOTS_H
 #define EGGROLL_PLUGIN_CALL_SLOTS_H
 
@@ -15,15 +15,15 @@ namespace eggroll {
 
 using CallClock = std::chrono::steady_clock;
 
-// One function of one plugin. Never freed, so that it can be read while its call ends.
+// One function of one plugin. It is never freed, because it may be read while its call ends.
 struct NamedCall {
   std::string who;    // "model 'gru'"
   std::string where;  // "in rule() (FILE)"
   Patience patience = Patience::kUnwatched;
   std::string crash_line;
   std::string exit_line;
-  std::atomic<bool> is_told = false;        // that it takes long
-  std::atomic<CallClock::rep> longest = 0;  // of those that have returned
+  std::atomic<bool> is_told = false;        // it was reported that the call takes long
+  std::atomic<CallClock::rep> longest = 0;  // the longest of the calls that have returned
 };
 
 struct CallSlot {

@@ -1,5 +1,5 @@
-// The timer that looks at calls into plugins which take long. A thread for it would count against the limits of threads
-// and memory that a user has set.
+// The timer that looks at calls into plugins which take long. It is no thread, because a thread would count against the
+// limits of threads and memory that a user has set.
 #include <fmt/format.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ std::atomic<const std::atomic<int>*> stop_signal{nullptr};
 std::array<char, 4096> go_on_text{};       // ended by '\0'
 std::atomic<CallClock::rep> signalled{0};  // when the signal was seen; 0: not yet
 
-// The handler may not allocate; what does not fit is cut off.
+// The handler may not allocate, so text that does not fit is cut off.
 template <class... Arguments>
 void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   std::array<char, 8192> line{};
@@ -47,7 +47,7 @@ void tell(const CallUnderWay& seen, CallClock::duration took) {
       seen.call->where.c_str(), whole_seconds(took), is_short ? "" : ", as a large step may");
 }
 
-// A call that is rightly slow has been slow before.
+// A call that is slow by nature has been slow before.
 void end_where_hung(const CallUnderWay& seen, CallClock::duration took, CallClock::duration since_signal, int number) {
   if (std::min(took, since_signal) < kGrace || took < 2 * CallClock::duration(seen.call->longest.load())) return;
   say("{}{} has been at work {} for {} s and {} came, so the run ends without saving; {}\n", line_begin(),

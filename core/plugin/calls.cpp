@@ -34,7 +34,7 @@ std::atomic<pid_t> guarded{0};     // the process that must not exit; 0: none
 
 uintptr_t this_thread() { return std::bit_cast<uintptr_t>(::pthread_self()); }
 
-// The last call of this thread, or, where it has none, of any: a plugin may have threads of its own.
+// The last call of this thread or, if it has none, of any thread: a plugin may have threads of its own.
 const NamedCall* call_at_fault() {
   const NamedCall* found = nullptr;
   std::pair<bool, uint64_t> best{false, 0};

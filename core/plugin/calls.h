@@ -15,10 +15,10 @@ struct CallSlot;
 enum class Patience {
   kShort,     // 10 s, for what only sets up or computes a few numbers
   kLong,      // 60 s, for the work of a backend, whose steps may rightly take minutes
-  kUnwatched  // for ever: it waits for other processes, or it is a frame around other calls
+  kUnwatched  // no limit: it waits for other processes, or it is a frame around other calls
 };
 
-// Lives as long as a call. Where several are under way, the last one of the thread that crashed is named.
+// Lives as long as a call. If several calls are under way, a crash names the last one of the thread that crashed.
 class CallNote {
  public:
   // during: "in rule()". file: may be left out.
@@ -28,7 +28,7 @@ class CallNote {
   CallNote& operator=(const CallNote&) = delete;
   ~CallNote();
 
-  // For a child whose parent says how it ended.
+  // For a child process whose parent reports how the child ended.
   static void keep_quiet();
 
  private:
@@ -36,7 +36,7 @@ class CallNote {
   bool is_watched_ = false;
 };
 
-// Only main() makes one, before all else. While it lives
+// Only main() may make one, before all else. While it lives
 // - a signal that ends the process (SIGSEGV and its like) first says which plugin was at work;
 // - exit() and its like, which a plugin alone calls, say so and end the process with exit code 1; children by fork may;
 // - a timer (SIGALRM) looks at calls that take longer than a second.
@@ -48,9 +48,9 @@ class PluginGuard {
   ~PluginGuard();
 };
 
-// From now on a watched call that has not returned 10 s after a signal (its number; 0: none came), and that takes more
-// than twice as long as the longest of its kind before, ends the process with a sentence and the exit code of the
-// signal. go_on: that sentence's end.
+// From now on a watched call that has not returned 10 s after a signal (its number; 0: none came), and has taken more
+// than twice as long as the longest earlier call of its function, ends the process with a sentence and the exit code of
+// the signal. go_on: that sentence's end.
 void end_hung_calls(const std::atomic<int>& signal, const std::string& go_on);
 
 }  // namespace eggroll

@@ -16,7 +16,7 @@
 
 namespace eggroll {
 
-// What all kinds share: open, and close when the last one that needs it is gone. One thread at a time.
+// The common part of all kinds: opens a plugin, and closes it when its last user is gone. One thread at a time.
 class Instance {
  public:
   const std::string& who() const { return who_; }  // "model 'gru'"
@@ -65,16 +65,16 @@ class BackendInstance : public Instance {
   bool supports_rule_op(int32_t code) const;
   // Throws Error naming every op of the program and of the rule that this backend lacks.
   void require_support(const egg_program& program, const egg_rule& rule) const;
-  // Throws Error (EGG_ERROR_UNSUPPORTED) that names the first value of the spec's sites that it cannot perturb so.
+  // Throws Error (EGG_ERROR_UNSUPPORTED) that names the first value of the spec's sites which it cannot perturb.
   void require_sites(const egg_session_spec& spec) const;
-  // What open_session would make of the spec now. Throws Error where it does not fit, and where the plan is not as
-  // egg_session_plan says.
+  // The plan of the session that open_session would open now. Throws Error if it does not fit, or if the plan is not as
+  // egg_session_plan requires.
   SessionPlan plan_session(egg_session_spec spec) const;
   // The spec is copied; the program and the rule it points to must outlive the session.
   BackendSession open_session(const egg_session_spec& spec) const;
 };
 
-// What carries bytes between the processes of a run; see egg_processes_interface for order, shapes and meaning.
+// A plugin that carries bytes between a run's processes; egg_processes_interface has order, shapes and meaning.
 class ProcessesInstance : public Instance {
  public:
   ProcessesInstance(const ChosenPlugin& plugin, const egg_settings& settings);

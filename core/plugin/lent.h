@@ -15,13 +15,13 @@
 
 namespace eggroll {
 
-// Memory between guards. A plugin that writes outside its array would damage the host's memory. The process would end
+// Memory between guards. A plugin that writes outside its array would damage the host's memory; the process would end
 // much later, if at all, and nothing would name the plugin. Elements of one byte start at an odd address, because no
-// plugin may count on any alignment of theirs.
+// plugin may rely on their alignment.
 template <class T>
 class Guarded {
  public:
-  // Room for this number of elements. Their values are not set: tables have hundreds of megabytes.
+  // Makes room for this number of elements. Their values are not set, because tables have hundreds of megabytes.
   T* lend(size_t count) {
     if (memory_ == nullptr || count > room_) {
       memory_ = std::make_unique_for_overwrite<uint8_t[]>(kOffset + count * sizeof(T) + kGuard);
@@ -34,7 +34,7 @@ class Guarded {
   }
   T* data() { return reinterpret_cast<T*>(memory_.get() + kOffset); }
 
-  // Throws Error that names the plugin and the function where a guard was written.
+  // Throws Error that names the plugin and the function if a guard was overwritten.
   void require_whole(const std::string& who, const char* what, const char* function) {
     const auto is_guard = [](uint8_t byte) { return byte == kGuardByte; };
     if (std::all_of(memory_.get(), memory_.get() + kOffset, is_guard) && std::all_of(end(), end() + kGuard, is_guard)) {

@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Never destroyed, so that no library is unloaded: an abandoned thread may still run in one. Never copied: a copy would
-// be loaded again in Boost's default mode. By canonical path.
+// By canonical path. Never destroyed, so that no library is unloaded: an abandoned thread may still run in one. Never
+// copied, because a copy would be loaded again in Boost's default mode.
 std::map<fs::path, std::unique_ptr<boost::dll::shared_library>>& libraries() {
   static auto* all = new std::map<fs::path, std::unique_ptr<boost::dll::shared_library>>();
   return *all;
@@ -39,7 +39,7 @@ std::string load_failure(const std::string& text, const fs::path& path) {
   return words.starts_with(prefix) ? words.substr(prefix.size()) : words;
 }
 
-// What an ELF file says of itself, which the system's words for a file of another processor hide.
+// The head of an ELF file, which tells more than the system's words for a file of another processor.
 struct ElfHead {
   std::array<unsigned char, 16> ident;  // 0x7f E L F, then 1 or 2 for 32 or 64 bits, 1 or 2 for the order of bytes
   uint16_t type;
@@ -63,7 +63,7 @@ bool is_foreign(const fs::path& path) {
          (own->machine != other->machine || own->ident[4] != other->ident[4] || own->ident[5] != other->ident[5]);
 }
 
-// A file that does not fit into the memory is refused in the same words as one that is damaged.
+// The system refuses a file that does not fit into the memory in the same words as a damaged one.
 const char* other_cure() {
   rlimit limit{};
   const bool is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;

@@ -10,12 +10,12 @@
 namespace eggroll {
 
 struct LoadedPlugin {
-  const egg_plugin_descriptor* descriptor = nullptr;  // in the plugin's image; null where it is refused
-  std::string reason;                                 // why it is, without the file's path
+  const egg_plugin_descriptor* descriptor = nullptr;  // in the plugin's image; null if the file is refused
+  std::string reason;                                 // why it is refused, without the file's path
 };
 
-// Loads file.path and checks its descriptor, which fills in file. The library's constructors run. It stays loaded to
-// the end of the process; one that is loaded already is not loaded again.
+// Loads file.path and checks its descriptor, which fills in file. The library's constructors run. It stays loaded until
+// the process ends, and is not loaded again.
 LoadedPlugin load_plugin(PluginFile& file);
 
 }  // namespace eggroll

@@ -67,7 +67,7 @@ std::string check_identity(const egg_plugin_descriptor& d, PluginFile& file) {
   return {};
 }
 
-// What a plugin must have: its name, and where the pointer to it lies in the descriptor or the interface table.
+// A part that a plugin must have: its name, and where the pointer to it lies in the descriptor or the interface table.
 struct Part {
   const char* name;
   size_t place;

@@ -1,4 +1,4 @@
-// What the host knows of one plugin file, and the checks of its descriptor.
+// The host's knowledge of one plugin file, and the checks of its descriptor.
 #ifndef EGGROLL_PLUGIN_PLUGIN_FILE_H
 #define EGGROLL_PLUGIN_PLUGIN_FILE_H
 
@@ -19,7 +19,7 @@ const char* verdict_name(Verdict verdict);
 // "backend", "model", "optimizer".
 const char* kind_name(egg_kind kind);
 
-// a-z first, then a-z, 0-9 and single underscores between, at most 64 in all; not "auto", which chooses.
+// a-z first, then a-z, 0-9 and single underscores between them, at most 64 characters; not "auto", which chooses.
 bool is_plugin_name(const std::string& name);
 
 struct PluginFile {

@@ -69,14 +69,14 @@ void probe_here(PluginFile& file, std::chrono::milliseconds limit) {
   }
 }
 
-// What the child knows of a file: once it is loaded, and once it is judged.
+// The child's facts about a file: once it is loaded, and once it is judged.
 std::string text_of(const PluginFile& file) {
   nlohmann::json text = file;
   if (file.kind) text["kind"] = *file.kind;
   return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Takes it over; returns whether it can be read.
+// Takes the child's facts over; returns whether they can be read.
 bool take(std::string_view text, PluginFile& file) try {
   const nlohmann::json from = nlohmann::json::parse(text);
   PluginFile taken = file;
@@ -151,7 +151,7 @@ class Answers {
   ::_exit(0);
 }
 
-// A process that probes files. Killed with what it started, and reaped, with the object.
+// A process that probes files. When the object goes, it is killed with what it started, and reaped.
 class Prober {
  public:
   explicit Prober(const Files& files) : answers_(files.size()) {
@@ -172,7 +172,7 @@ class Prober {
   Prober& operator=(const Prober&) = delete;
   ~Prober() { end(); }
 
-  // Takes the verdict over; returns whether there is one. Else the file's reason says why, and no other file is judged.
+  // Takes the verdict over; returns whether there is one. If not, file.reason says why, and no other file is judged.
   bool take_verdict(size_t i, PluginFile& file, std::chrono::milliseconds limit) {
     bool loaded = false;
     for (const Answer::Stage stage : {Answer::kLoaded, Answer::kJudged}) {
@@ -195,7 +195,7 @@ class Prober {
   }
 
  private:
-  // Waits until the child reaches the stage, ends, or has taken that long.
+  // Waits until the child reaches the stage or ends, or until the limit has passed.
   bool reaches(const Answer& answer, uint32_t stage, std::chrono::milliseconds limit) {
     const auto until = Clock::now() + limit;
     for (auto pause = std::chrono::microseconds(50); answer.stage.load() < stage; pause = std::min(2 * pause, kPause)) {
@@ -234,8 +234,8 @@ void probe_alone(PluginFile& file, std::chrono::milliseconds limit) {
   probe_together({&file}, limit);
 }
 
-// The files of the build in one process, all others each in its own. A file of the build that is refused is asked again
-// alone, for one before it may be the cause.
+// Probes the files of the build in one process, all others each in its own. A refused file of the build is probed again
+// alone, because a file before it may be the cause.
 void probe_apart(const Files& files, std::chrono::milliseconds limit) {
   Files together;
   for (PluginFile* file : files) {

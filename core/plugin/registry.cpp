@@ -19,15 +19,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Without links, as far as that can be found out.
+// The path without links, if it can be resolved.
 fs::path resolved(const fs::path& path) {
   std::error_code error;
   const fs::path result = fs::weakly_canonical(path, error);
   return error ? path : result;
 }
 
-// Plugins of this project that this build or its package leaves out, and why: eggroll_explain_absence of CMake wrote
-// it.
+// Plugins of this project that this build or its package leaves out, and why. The CMake function
+// eggroll_explain_absence writes the file.
 const std::map<std::string, std::string> kAbsent = {
 #include "eggroll_absent.inc"
 };
@@ -124,7 +124,7 @@ std::string Registry::unknown(egg_kind kind, const std::string& name) const {
   }
   std::sort(known.begin(), known.end());
   const auto absent = kAbsent.find(name);
-  // Where no plugin of the kind is found, the folders are wrong; but processes are one plugin, and a run does without.
+  // If no plugin of a kind is found, the folders are wrong. A processes plugin may be missing: a run can do without.
   if (absent != kAbsent.end() && (!known.empty() || kind == EGG_KIND_PROCESSES)) {
     return fmt::format("the {} '{}' is not here: {}{}", kind_name(kind), name, absent->second,
                        known.empty() ? "" : fmt::format("; choose another: {}, or auto", fmt::join(known, ", ")));

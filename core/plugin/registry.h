@@ -13,13 +13,13 @@ namespace eggroll {
 
 constexpr std::chrono::milliseconds kPluginTimeLimit{20000};
 
-// How users name a plugin of their own: in a configuration that they compose, to a command that takes a run's folder,
-// and to a command that they told to take plugins from one folder alone.
+// How users name a plugin of their own: in a configuration that they compose, for a command that takes a run's folder,
+// and for a command that was told to take plugins from one folder alone.
 constexpr const char* kCureOfConfiguration = "set plugins.path or EGGROLL_PLUGIN_PATH to its folder";
 constexpr const char* kCureOfRun = "give its folder with --plugins DIR or EGGROLL_PLUGIN_PATH";
 constexpr const char* kCureOfOnlyFolder = "give its folder with --plugins DIR in place of --only-plugins";
 
-// A plugin that may be opened, loaded into this process, and why it was taken.
+// A plugin that may be opened. It is loaded into this process, and `reason` says why it was chosen.
 struct ChosenPlugin {
   PluginFile file;
   std::string sha256;               // of the file
@@ -28,13 +28,13 @@ struct ChosenPlugin {
   const egg_plugin_descriptor* descriptor = nullptr;
 };
 
-// Every *.eggplugin file of the folders, in the order of the folders and then of names, each tried in another process
-// (probe.h). Make it on the main thread before others start, for it forks. What is chosen is loaded into this process
-// and stays there to its end.
+// Every *.eggplugin file of the folders, in the order of the folders and then of names. Each is probed in another
+// process (probe.h). Must be made on the main thread before other threads start, because it forks. A chosen plugin is
+// loaded into this process and stays there until it ends.
 class Registry {
  public:
-  // limit: the longest that a plugin's constructors, its probe and later its open may take, each. cure: what the user
-  // can do where none has the name.
+  // limit: the longest time for each of a plugin's constructors, its probe and later its open. cure: what the user can
+  // do if no plugin has the name.
   explicit Registry(std::vector<PluginFolder> folders, std::chrono::milliseconds limit = kPluginTimeLimit,
                     std::string cure = kCureOfConfiguration);
 
@@ -42,8 +42,8 @@ class Registry {
   // Every file seen, each with its verdict and its reason.
   const std::vector<PluginFile>& files() const { return files_; }
 
-  // The plugin of that name and no other: throws Error, its key "name", where it is unknown, rejected or cannot run
-  // here. A backend named "auto" is the one with the highest score, ties by name.
+  // The plugin of exactly that name. Throws Error, its key "name", if it is unknown, rejected or cannot run here. A
+  // backend named "auto" is the one with the highest score; names decide ties.
   ChosenPlugin choose(egg_kind kind, const std::string& name) const;
 
  private:

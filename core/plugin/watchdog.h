@@ -1,5 +1,5 @@
-// Calls into a plugin: exceptions that cross the seam become text, and a call that never returns is abandoned. calls.h
-// names those that end the process.
+// Calls functions of plugins: exceptions that cross the seam become text, and a call that never returns is abandoned.
+// calls.h names plugins that end the process.
 #ifndef EGGROLL_PLUGIN_WATCHDOG_H
 #define EGGROLL_PLUGIN_WATCHDOG_H
 
@@ -53,7 +53,7 @@ SeamCall call_plugin(Function&& function) noexcept {
     } catch (...) {
       call.thrown = "threw an exception of unknown type across the plugin seam; fix the plugin";
     }
-    // The plugin need not have ended them.
+    // The plugin may not have ended these texts with a zero byte.
     call.text = printed({error.text, ::strnlen(error.text, sizeof(error.text))});
     call.key = printed({error.key, ::strnlen(error.key, sizeof(error.key))});
   } catch (const std::bad_alloc&) {
@@ -62,8 +62,8 @@ SeamCall call_plugin(Function&& function) noexcept {
   return call;
 }
 
-// What the function returned; throws Error, its text led by who, where an exception crossed the seam, and
-// std::bad_alloc where there was no memory for what it said.
+// Returns what the function returned. Throws Error, its text led by who, if an exception crossed the seam, and
+// std::bad_alloc if there was no memory for its text.
 inline int32_t answer_of(const SeamCall& call, const std::string& who) {
   if (call.lacks_memory) throw std::bad_alloc();
   if (!call.thrown.empty()) throw Error(who + " " + call.thrown);
@@ -83,22 +83,22 @@ struct CalledFunction {
   std::filesystem::path file = {};
 };
 
-// Calls function(arguments..., error). Throws Error where it fails.
+// Calls function(arguments..., error). Throws Error if it fails.
 template <class Function, class... Arguments>
 void call_function(const CalledFunction& called, Function function, Arguments... arguments) {
   const CallNote note(called.who, fmt::format("in {}()", called.name), called.patience, called.file);
   require_ok(call_plugin([&](egg_error* error) { return function(arguments..., error); }), called.who);
 }
 
-// Whether function(arguments...) gives another number than 0.
+// Whether function(arguments...) returns another number than 0.
 template <class Function, class... Arguments>
 bool says_yes(const CalledFunction& called, Function function, Arguments... arguments) {
   const CallNote note(called.who, fmt::format("in {}()", called.name), called.patience);
   return answer_of(call_plugin([&](egg_error*) { return function(arguments...); }), called.who) != 0;
 }
 
-// The handle of what a plugin has opened. The last owner calls close(handle), which must not throw. If it throws all
-// the same, nobody is there to hear of it.
+// The handle of what a plugin has opened. The last owner calls close(handle), which must not throw. If it does throw,
+// the exception is dropped.
 inline std::shared_ptr<void> closed_at_end(const std::string& who, const char* name, void (*close)(void*),
                                            void* handle) {
   return {handle, [who, name, close](void* closed) {

@@ -1,4 +1,4 @@
-// Fitness of -1, 0 and +1 on its way between processes: five pairs in a byte, 1.6 bits a pair.
+// Packs fitness of -1, 0 and +1 for the way between processes: five pairs in a byte, 1.6 bits for each pair.
 #ifndef EGGROLL_PROCESSES_PACKING_H
 #define EGGROLL_PROCESSES_PACKING_H
 
@@ -17,7 +17,7 @@ inline constexpr uint64_t packed_trits(uint64_t count) { return (count + kTritsP
 // are 0. Appends packed_trits(values.size()) bytes.
 void pack_trits(std::span<const int8_t> values, std::vector<uint8_t>& bytes);
 
-// Throws Error where a byte is above 242. bytes: packed_trits(values.size()).
+// Throws Error if a byte is above 242. bytes: packed_trits(values.size()) bytes.
 void unpack_trits(std::span<const uint8_t> bytes, std::span<int8_t> values);
 
 }  // namespace eggroll

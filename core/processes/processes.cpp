@@ -12,7 +12,7 @@
 namespace eggroll {
 namespace {
 
-// Processes that a launcher says it has started as one job; 1 where none says so.
+// The number of processes that a launcher says it has started as one job; 1 if none says so.
 int launched_processes() {
   constexpr std::array<const char*, 2> kNames = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
   int most = 1;

@@ -1,5 +1,5 @@
-// The processes that share a run; a run that nobody shares has one. All processes call the same functions in the same
-// order.
+// The processes that share a run; a run that is not shared has one. All processes must call the same functions in the
+// same order.
 #ifndef EGGROLL_PROCESSES_PROCESSES_H
 #define EGGROLL_PROCESSES_PROCESSES_H
 
@@ -30,7 +30,7 @@ class Processes {
   const std::optional<ChosenPlugin>& plugin() const { return plugin_; }
   bool is_first() const { return index_ == 0; }  // it writes and prints
 
-  // Every process's bytes, sizes[i] of process i. Between the two calls `mine`, `sizes` and `all` stay as they are.
+  // Gathers every process's bytes, sizes[i] of process i. `mine`, `sizes`, `all` must not change between the calls.
   void begin_gather(std::span<const uint8_t> mine, const std::vector<uint64_t>& sizes, std::vector<uint8_t>& all);
   void end_gather();
   void gather(std::span<const uint8_t> mine, const std::vector<uint64_t>& sizes, std::vector<uint8_t>& all);
@@ -42,20 +42,20 @@ class Processes {
     if (network_) gather_bytes(&mine, sizeof(T), values.data());
     return values;
   }
-  // Every process's bytes in order of processes, on process 0; empty elsewhere. sizes: by process.
+  // On process 0, every process's bytes in order of processes; empty on the others. sizes: by process.
   std::vector<int8_t> collect(std::span<const int8_t> mine, const std::vector<uint64_t>& sizes);
   // Returns when all processes have called it.
   void barrier() { gather(uint8_t{0}); }
-  // Process 0's.
+  // Returns process 0's value.
   bool broadcast(bool value);
   std::string broadcast(std::string text);
   // For a failure that all processes have seen: process 0 throws the Error, prints it and ends the job; the others wait
   // for that.
   [[noreturn]] void fail_together(const std::string& text);
 
-  // The last call of a run that ends well.
+  // Must be the last call of a run that ends well.
   void leave();
-  // Ends all processes, this one too. Only where there is more than this process.
+  // Ends all processes, this one too. May be called only if there is more than this process.
   void abort(int exit_code) noexcept;
 
  private:
@@ -67,8 +67,8 @@ class Processes {
   uint32_t size_ = 1;
 };
 
-// What the section `processes` asks for: `alone`, a plugin's name, or `auto`, the plugin that can be used here, if
-// there is one. Throws Error where a launcher has started several processes and nothing joins them.
+// The plugin that the section `processes` asks for: none (`alone`), one by name, or, for `auto`, one that can be used
+// here, if there is one. Throws Error if a launcher has started several processes and nothing joins them.
 std::optional<ChosenPlugin> choose_processes(const ConfigNode& config, const Registry& registry);
 
 // Throws Error if a launcher has started several processes as one job. what: the subject of the sentence, which starts
@@ -81,7 +81,7 @@ struct MemberShare {
   uint32_t first = 0;
   uint32_t count = 0;
 };
-// By process; as even as pairs or groups allow. Throws Error where there are more processes than pairs.
+// By process, as even as pairs or groups allow. Throws Error if there are more processes than pairs.
 std::vector<MemberShare> shares_of(uint32_t population, uint32_t group, uint32_t processes);
 
 }  // namespace eggroll

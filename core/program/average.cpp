@@ -34,7 +34,7 @@ std::unique_ptr<Rule> rule_with_average(const egg_rule& source, const std::strin
   const Node difference = rule.slot(kSlotName, 'f');
   const Node kept = rule.scalar(kScalarName);
   const Node weight = rule.op(EGG_RULE_TO_F32, {rule.weight()});
-  // As float32, for an int32 may wrap where delta is huge. Sums that are not exact lie far beyond the bounds.
+  // As float32, because an int32 may wrap if delta is huge. Sums that are not exact lie far beyond the bounds.
   const Node target = rule.op(EGG_RULE_FADD, {weight, rule.op(EGG_RULE_TO_F32, {Node{own.view().delta}})});
   const Node top = rule.constant(127.0F);
   const Node bottom = rule.constant(-127.0F);

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
 constexpr int64_t kValueMax = 127;
 
-// What egg_rshift adds before it shifts.
+// The number that egg_rshift adds before it shifts.
 int64_t half(int64_t shift, int32_t rounding) {
   return rounding == EGG_ROUND_NEAREST && shift > 0 ? int64_t{1} << (shift - 1) : 0;
 }
@@ -84,7 +84,7 @@ class Bounds {
 
   int64_t value(int32_t id) const { return id < 0 ? 0 : values_[static_cast<size_t>(id)]; }
 
-  // What an op makes before it is clipped.
+  // Notes the magnitude that an op makes before it is clipped.
   void make(uint32_t i, const egg_op& op, int64_t largest) {
     if (program_.values[op.out].is_wide == 0) return;
     for (const egg_site& site : sites_) largest += site.value == op.out ? site.amplitude : 0;
@@ -108,7 +108,7 @@ class Bounds {
     make(i, op, shifted(product + perturbation, shift, program_.rounding) + (op.param[1] >= 0 ? kValueMax : 0));
   }
 
-  // Twice the weighted sum plus the sum of the weights: what the rounded division takes.
+  // Twice the weighted sum plus the sum of the weights: the operand of the rounded division.
   void add_attention(uint32_t i, const egg_op& op) {
     const egg_table& table = program_.tables[op.table];
     const int64_t weight = *std::max_element(table.entries, table.entries + table.count);

@@ -6,7 +6,7 @@
 
 namespace eggroll {
 
-// What is wrong with the name, as a sentence's beginning; empty where nothing is. Right are 1 to 200 characters of a-z,
+// What is wrong with the name, as a sentence's beginning; empty if nothing is. Valid are 1 to 200 characters of a-z,
 // 0-9, _ and ., so that a name can stand in a file, a table and a terminal as it is.
 std::string fault_of_name(const std::string& name);
 

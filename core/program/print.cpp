@@ -1,4 +1,4 @@
-// The printable form: `eggroll show`, and what a program's hash is taken of.
+// The printable form: `eggroll show` prints it, and a program's hash is its hash.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -14,7 +14,7 @@ const char* division_name(int32_t division) {
   return division == EGG_DIVIDE_RECIPROCAL ? "reciprocal" : division == EGG_DIVIDE_TRUNCATE ? "truncate" : "floor";
 }
 
-// What egg_op.attr says, unless it is written before all else.
+// The text of egg_op.attr, unless it is written before everything else.
 std::string attribute(const egg_op& op) {
   switch (signature_of(op).attr) {
     case OpAttr::kNone:
@@ -30,7 +30,7 @@ std::string attribute(const egg_op& op) {
   return "";
 }
 
-// What a row of a table is chosen by.
+// The key that chooses a row of a table.
 std::string key_of_row(const egg_program& program, const egg_op& op) {
   if (op.attr == 0) return "token";
   const egg_index& index = program.indices[op.attr - 1];

@@ -1,4 +1,4 @@
-// Copying a program across the seam, and what follows from its shapes.
+// Copies a program across the seam, and computes what follows from its shapes.
 #include "program/program.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ Program::Program(const egg_program& source) : view_(source) {
   view_.index_count = static_cast<uint32_t>(indices_.size());
 }
 
-// Tables that are read by the same hash share its index, so that a batch carries each number once.
+// Tables that are read by the same hash share its index, so that a batch holds each number once.
 void Program::merge_indices(const egg_program& source) {
   std::vector<int32_t> merged;  // by index of the source
   for (uint32_t i = 0; i < source.index_count; ++i) {

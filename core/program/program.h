@@ -13,7 +13,7 @@ namespace eggroll {
 
 class Program {
  public:
-  // Copies and validates, and gives ops that read the same hash one index; throws Error that names the op, value or
+  // Copies and validates, and gives ops that read the same hash one index. Throws Error that names the op, value or
   // parameter at fault.
   explicit Program(const egg_program& source);
   Program(const Program&) = delete;
@@ -67,7 +67,7 @@ struct AccumulatorBound {
 std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, const egg_noise& noise,
                                                  std::span<const egg_site> sites = {});
 
-// What a token's loss, which is not negative, can be at most, in Q16 bits.
+// The largest loss that a token can have, in Q16 bits; losses are not negative.
 int64_t largest_loss(const egg_program& program);
 
 // Throws Error naming the first op whose accumulator could overflow.

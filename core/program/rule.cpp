@@ -20,8 +20,8 @@ namespace {
 
 constexpr uint32_t kMostNodes = 4096;  // slots and scalars alike
 
-// Figures that the host writes into a line of metrics: a scalar of that name would be taken for one of them in a table
-// or a plot.
+// The figures that the host writes into a line of metrics: in a table or a plot, a scalar of the same name would be
+// taken for one of them.
 std::set<std::string> figures_of_the_host() {
   std::set<std::string> keys = {metric::kSchema,         metric::kStep,
                                 metric::kMemberTokens,   metric::kUniqueTokens,

@@ -12,8 +12,8 @@ namespace eggroll {
 
 class Rule {
  public:
-  // Copies and validates: operands made earlier and of the right types, slots typed, the weight change an int32; names
-  // as fault_of_name() takes them, no two slots or scalars of one name, no scalar with a name that metrics use.
+  // Copies and validates: operands must come earlier and have the right types, slots must be typed, the weight change
+  // be an int32. Names must pass fault_of_name() and be unique; no scalar may have a name that metrics use.
   explicit Rule(const egg_rule& source);
   Rule(const Rule&) = delete;
   Rule& operator=(const Rule&) = delete;
@@ -32,13 +32,13 @@ class Rule {
   egg_rule view_;
 };
 
-// Type of each node: 'i' or 'f'. Throws Error where the rule is malformed.
+// The type of each node: 'i' or 'f'. Throws Error if the rule is malformed.
 std::vector<char> rule_types(const egg_rule& rule);
 
 // A rule that moves nothing, for a session that must have one.
 Rule idle_rule();
 
-// A rule that reads the vote as int32 needs pairs * 127 * noise^2 * rank within int32; throws Error otherwise.
+// Throws Error if the rule reads the vote as int32 and pairs * 127 * noise^2 * rank does not fit int32.
 void require_votes_fit(const egg_rule& rule, const egg_noise& noise, uint32_t pairs);
 
 }  // namespace eggroll

@@ -1,4 +1,4 @@
-// The rules a program must keep. Each broken one is a sentence for the model's author.
+// The rules that a program must keep. A broken rule gives a sentence for the model's author.
 #include <fmt/format.h>
 
 #include <array>
@@ -161,7 +161,7 @@ class Validator {
     used_[static_cast<size_t>(id)] = true;
   }
 
-  // Which ops take and make wide values.
+  // Checks which ops take and make wide values.
   void widths(const egg_op& o, const OpSignature& info) const {
     const auto wide = [&](int32_t id) { return id >= 0 && program_.values[id].is_wide != 0; };
     for (const int32_t id : o.in) {
@@ -173,7 +173,7 @@ class Validator {
       fail(fmt::format("{} writes '{}', which is wide", who_, program_.values[o.out].name));
   }
 
-  // The op's table, each entry in range.
+  // Checks the op's table and that each entry is in range.
   void table(const egg_op& o, int64_t count, int32_t low, int32_t high) {
     in_range(who_ + ": table", o.table, 0, int64_t{program_.table_count} - 1);
     used_tables_[static_cast<size_t>(o.table)] = true;
@@ -233,7 +233,7 @@ class Validator {
     if (info.optional_params > 0) vector_of("its bias", o.param[1], out);
   }
 
-  // Inputs are of the output's size, but for those of a product.
+  // Inputs must have the output's size, except those of a product.
   void inputs(const egg_op& o, const OpSignature& info) const {
     if (info.access == OpAccess::kProduct) return;
     if (info.access == OpAccess::kEnd) return same_size("its logits", size(o.in[0]), program_.vocab);
@@ -244,7 +244,7 @@ class Validator {
     }
   }
 
-  // What attr, table, head and mode say.
+  // Checks attr, table, head and mode.
   void attributes(const egg_op& o, const OpSignature& info) {
     if ((info.attr == OpAttr::kNone && o.attr != 0) || (info.head == 0 && o.head != 0) ||
         (info.table == OpTable::kNone && o.table != -1) || (info.mode == OpMode::kNone && o.mode != 0)) {
@@ -285,7 +285,7 @@ class Validator {
     if (info.mode == OpMode::kWeighting) in_range(who_ + ": weighting", o.mode, EGG_WEIGHT_SOFTMAX, EGG_WEIGHT_SIGMOID);
   }
 
-  // A table has as many rows as there are numbers to look it up by.
+  // A table must have as many rows as there are numbers to look it up by.
   void rows_by_index(const egg_op& o) {
     const int32_t rows = program_.params[o.param[0]].rows;
     if (o.attr == 0) return same_size("the embedding's vocabulary", rows, program_.vocab);

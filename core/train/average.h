@@ -10,14 +10,14 @@
 
 namespace eggroll {
 
-// Puts the average in the place of the session's weights and returns these, by parameter; empty where it is never
-// perturbed and so is its own average. Slots stay. The learner has an average. Throws Error where the slot holds what
-// no average can be.
+// Replaces the session's weights by their average and returns the weights, by parameter; an entry is empty for a
+// parameter that is never perturbed and so is its own average. Slots stay. The learner must have an average. Throws
+// Error if the slot holds what no average can be.
 std::vector<std::vector<int8_t>> swap_in_average(BackendSession& session, const Learner& learner);
 void put_weights(BackendSession& session, const std::vector<std::vector<int8_t>>& weights);
 
-// What body gives while the average is in the place of the weights, which are then what they were. Where body throws,
-// the average stays: nothing goes on with that session.
+// Returns what body returns while the average replaces the weights, and then restores the weights. If body throws, the
+// average stays, because nothing goes on with that session.
 template <class Body>
 auto of_average(BackendSession& session, const Learner& learner, Body&& body) {
   const std::vector<std::vector<int8_t>> weights = swap_in_average(session, learner);

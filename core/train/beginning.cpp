@@ -47,7 +47,7 @@ bool needs_beginning(const RunFolder& folder) {
   return !is_there(initial_of(folder)) && !latest_checkpoint(folder.path);
 }
 
-// Whether both have the same at each of these paths, but for some keys below.
+// Whether both have the same at each of these paths, except for some keys below them.
 bool are_equal(const ConfigNode& a, const ConfigNode& b, const std::vector<std::string>& paths,
                const std::vector<std::string>& but_for = {}) {
   const auto value_of = [&](const ConfigNode& config, const std::string& path) {

@@ -1,4 +1,4 @@
-// What a run begins with where it does not draw its weights: a checkpoint of another run (section `init`).
+// The beginning of a run that does not draw its weights: a checkpoint of another run (section `init`).
 //
 // The run keeps that checkpoint in <run folder>/initial, so that it can be replayed when the other run is gone.
 #ifndef EGGROLL_TRAIN_BEGINNING_H
@@ -18,7 +18,7 @@
 
 namespace eggroll {
 
-// RUN, or RUN@CHECKPOINT: see choose_checkpoint(). Without one "end" is meant.
+// RUN, or RUN@CHECKPOINT: see choose_checkpoint(). RUN alone means its checkpoint "end".
 struct NamedCheckpoint {
   std::string run;
   std::string checkpoint;
@@ -36,19 +36,19 @@ RunFolder run_at(const std::filesystem::path& folder);
 // begins with drawn weights, stays as it is. Throws Error with file and line.
 ConfigNode with_beginning(ConfigNode config, const FindRun& find);
 
-// Throws Error where the run in the folder cannot begin: the other run no longer has the checkpoint, it is damaged, or
-// tensors or data are others. A run that has checkpoints of its own needs nothing.
+// Throws Error if the run in the folder cannot begin: the other run no longer has the checkpoint, it is damaged, or
+// tensors or data differ. A run that has checkpoints of its own needs nothing.
 void require_beginning(const Setup& setup, const RunFolder& folder);
 
 // Keeps the checkpoint in the run's folder, unless it is there or not needed.
 void keep_beginning(const BeginSettings& begin, const RunFolder& folder);
 
-// What the run takes of the checkpoint that it keeps: of one that it does not go on from, the weights alone. Throws
-// Error where it is damaged or another one.
+// The part of the kept checkpoint that the run takes: the weights alone, unless the run goes on from it. Throws Error
+// if the checkpoint is damaged or another one.
 Checkpoint read_beginning(const BeginSettings& begin, const RunFolder& folder);
 
-// Puts it into a session that is new. Where the checkpoint lacks a slot of the rule, the slot begins with zeros, and so
-// do states that are not kept; warn is told. Throws Error where a tensor has another shape or is missing.
+// Puts the checkpoint into a new session. A slot of the rule that the checkpoint lacks begins with zeros, and so do
+// states that are not kept; warn is told. Throws Error if a tensor is missing or has another shape.
 void begin_session(BackendSession& session, const Learner& learner, const Checkpoint& beginning,
                    const std::function<void(const std::string&)>& warn = {});
 

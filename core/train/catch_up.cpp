@@ -75,7 +75,7 @@ KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
     newest = step;
     if (step <= reached || step > first + entries.size() || step >= last) return;
     StepRecord record = step_record_from_json(line, unit);
-    // The exact loss of an evaluation is in the entry behind it.
+    // The exact loss of an evaluation is in the next entry.
     if (record.held_out && step == first + entries.size()) return;
     reached = step;
     known.evaluation = record.held_out ? entries[step - first].evaluation : std::nullopt;
@@ -84,7 +84,7 @@ KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
   try {
     read_members(folder.metrics().string(), kMetricsCure, [&] { read_metrics(folder.metrics(), learn); });
   } catch (const Error& error) {
-    // What is damaged before the checkpoint is MetricsFile's to refuse.
+    // MetricsFile refuses damage before the checkpoint.
     if (newest && *newest >= first) {
       warn(fmt::format("{} (the run goes on; the steps from there on are done again)", error.what()));
     }

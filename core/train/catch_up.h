@@ -1,4 +1,4 @@
-// What a run's files know beyond its newest checkpoint.
+// Finds the steps that a run's files know beyond its newest checkpoint.
 #ifndef EGGROLL_TRAIN_CATCH_UP_H
 #define EGGROLL_TRAIN_CATCH_UP_H
 
@@ -15,8 +15,8 @@
 
 namespace eggroll {
 
-// Steps beyond the checkpoint with fitness in the journal and figures in the metrics. Where members have no states,
-// their weights follow without a forward pass.
+// Steps after the checkpoint whose fitness is in the journal and whose figures are in the metrics. If members have no
+// states, the weights after these steps follow without a forward pass.
 struct KnownSteps {
   std::vector<JournalEntry> entries;         // from the first on, one a step
   std::optional<egg_evaluation> evaluation;  // after the last of them

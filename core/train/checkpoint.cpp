@@ -27,7 +27,7 @@ constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kStatesFile = "states.safetensors";
 constexpr const char* kDescriptionFile = "checkpoint.json";
-// A fact that is the same in every checkpoint, for the sha256 of beginnings holds it.
+// The same fact in every checkpoint, because the sha256 of beginnings includes it.
 constexpr const char* kSampleKey = "held_out_sample";
 constexpr const char* kSample = "spread";
 
@@ -103,7 +103,7 @@ class Loader {
     });
   }
 
-  // Without what the tensors say: population and state_bytes.
+  // Leaves out what the tensors say: population and state_bytes.
   CheckpointFacts facts() {
     return checked([&] { return read_facts(); });
   }

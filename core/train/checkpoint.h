@@ -1,5 +1,5 @@
-// A checkpoint: all that a run needs to go on from a step, to the same bits. Writing and reading one; which a run keeps
-// is in train/kept_checkpoints.h.
+// A checkpoint: all that a run needs to go on from a step, to the same bits. This file writes and reads one;
+// train/kept_checkpoints.h decides which checkpoints a run keeps.
 //
 // Its folder holds model.safetensors, optimizer.safetensors, states.safetensors and checkpoint.json, which lists the
 // size and sha256 of the others and is sealed (record/seal.h).
@@ -49,7 +49,7 @@ struct RunIdentity {
   std::string config_hash;
 };
 
-// What a checkpoint says beside its tensors.
+// The facts of a checkpoint, in addition to its tensors.
 struct CheckpointFacts {
   uint64_t step = 0;  // steps done
   RunIdentity identity;
@@ -57,7 +57,7 @@ struct CheckpointFacts {
   uint64_t state_bytes = 0;                 // of one member
   std::vector<egg_evaluation> evaluations;  // all so far, those at this step too
   std::string data_sha256;                  // of the run's dataset
-  // What else the run counts: tokens, seconds.
+  // Other counts of the run: tokens, seconds.
   nlohmann::json counters = nlohmann::json::object();
 };
 
@@ -68,7 +68,7 @@ struct Checkpoint : CheckpointFacts {
 };
 
 // A tensor that is read only when it is written, because all tensors of a session take as much memory as the session
-// itself. The result of read is valid until the second tensor after it is read.
+// itself. The result of read() is valid until the second tensor after it is read.
 struct TensorSource : TensorHead {
   std::function<std::string_view()> read;
 };
@@ -80,31 +80,31 @@ struct CheckpointTensors {
   TensorSource states;                // (population, state_bytes)
 };
 
-// The name of its folder among a run's: this and the step, in eight digits or more.
+// A checkpoint's folder is named by this prefix and the step, in eight digits or more.
 inline constexpr std::string_view kStepPrefix = "step-";
 std::string checkpoint_name(uint64_t step);
 
-// Whether the folder holds a checkpoint; load_checkpoint() finds damage.
+// Whether the folder holds a checkpoint. load_checkpoint() finds damage.
 bool is_checkpoint(const std::filesystem::path& folder);
 
-// Writes a checkpoint into the folder, which is there and empty; returns the sha256 of the weights.
+// Writes a checkpoint into the folder, which must exist and be empty. Returns the sha256 of the weights.
 std::string write_checkpoint(const std::filesystem::path& folder, const CheckpointFacts& facts,
                              const CheckpointTensors& tensors);
 
-// Verifies format, sizes, sha256, types and shapes; whether it is this run's is require_same_run's to say.
+// Verifies format, sizes, sha256, types and shapes. require_same_run() says whether it is this run's.
 Checkpoint load_checkpoint(const std::filesystem::path& folder, const char* cure = kCheckpointCure);
 
-// What it says beside its tensors: without population and state_bytes, which they say.
+// Reads the facts, but not population and state_bytes, which the tensors hold.
 CheckpointFacts read_facts(const std::filesystem::path& folder);
 
 // sha256 of what another run that begins with it takes: its weights, or also its step, slots, states, evaluations and
 // counts of tokens. The same on every machine.
 std::string beginning_sha256(const std::filesystem::path& folder, bool goes_on);
 
-// Its files.
+// The files of a checkpoint.
 std::vector<std::filesystem::path> checkpoint_files(const std::filesystem::path& folder);
 
-// Whether the folder holds, undamaged, the very same files as the other.
+// Whether the folder holds exactly the files of the other one, undamaged.
 bool is_same_checkpoint(const std::filesystem::path& folder, const std::filesystem::path& other);
 
 // Throws, naming what differs and the cure, where the checkpoint of this folder is another run's.

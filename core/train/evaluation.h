@@ -21,12 +21,12 @@ struct HeldOutSums {
 // thousands of streams takes milliseconds.
 class HeldOutEvaluator {
  public:
-  // All outlive this. state_bytes is the program's. threads: for the host's part of the work; null: the caller's thread
-  // does it.
+  // All arguments must outlive this. state_bytes is the program's. threads: for the host's part of the work; null: the
+  // caller's thread does it.
   HeldOutEvaluator(BackendSession& session, const Dataset& dataset, uint64_t state_bytes, Threads* threads = nullptr)
       : session_(session), dataset_(dataset), state_bytes_(state_bytes), threads_(threads) {}
 
-  // Streams [first, first + count) from zero states.
+  // Evaluates streams [first, first + count) from zero states.
   HeldOutSums run(const HeldOutStreams& streams, uint32_t first, uint32_t count);
 
  private:

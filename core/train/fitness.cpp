@@ -26,12 +26,12 @@ constexpr Named<FitnessForm(Settings&)> kForms[] = {EGGROLL_FITNESS_FORMS(EGGROL
 constexpr size_t kFitnessBlock = 1024;
 constexpr size_t kQuickBlock = 64;
 
-// The sum of the squares of at most kFitnessBlock numbers, where each fits kBits; otherwise none. No product here has
-// factors of more than 32 bits and no comparison has 64, so the compiler makes the loop wide.
+// The sum of the squares of at most kFitnessBlock numbers; nothing if one does not fit kBits. No product here has
+// factors of more than 32 bits and no comparison has 64 bits, so that the compiler can vectorize the loop.
 constexpr uint32_t kBits = 27;
 EGGROLL_WIDE std::optional<uint64_t> squares_of_block(const int64_t* d, size_t count) {
   uint64_t squares = 0;
-  uint64_t high = 0;  // of numbers that begin at zero where they fit
+  uint64_t high = 0;  // stays 0 while the numbers fit
   for (size_t k = 0; k < count; ++k) {
     high |= (static_cast<uint64_t>(d[k]) + (uint64_t{1} << (kBits - 1))) >> kBits;
     const auto narrow = static_cast<int32_t>(d[k]);
@@ -41,7 +41,7 @@ EGGROLL_WIDE std::optional<uint64_t> squares_of_block(const int64_t* d, size_t c
   return high == 0 ? std::optional<uint64_t>(squares) : std::nullopt;
 }
 
-// The sum, where doubles add it up without rounding, which they do in any order; otherwise none.
+// The sum, if doubles would add it up without rounding: then the order does not matter. Nothing otherwise.
 std::optional<uint64_t> sum_of_squares(std::span<const int64_t> d, Threads* threads) {
   constexpr uint64_t kExact = uint64_t{1} << 53;  // doubles hold every integer up to here
   static_assert(2 * (kBits - 1) < 53);
@@ -68,16 +68,16 @@ void round_each(std::span<const int64_t> d, const Rounding& rounding, int8_t* fi
 }
 
 // The same for kQuickBlock differences at once, with products in single precision: the compiler uses vectors for loops
-// over numbers of 32 bits. Returns false if single precision cannot decide one rounding; then double does.
-// factor: scale / rms / divisor, as a float.
-//
+// Rounds kQuickBlock differences at once as set_rounded() does, with products in single precision, so that the compiler
+// can vectorize the loop. Returns false if a difference does not fit 32 bits or single precision cannot decide a
+// rounding; then double does. factor: scale / rms / divisor, as a float.
 // The factor, the difference as a float, their product, and its sum with a half are each off by a part in 2^24 at most.
-// A sum is no more than 127.5, so it is off by less than 2^-15, and a quotient in double precision by far less. So both
-// have the same whole part where the sum is further than kFar from a whole number.
+// A sum is at most 127.5, so it is off by less than 2^-15; a quotient in double precision is off by far less. So both
+// have the same whole part if the sum is further than kFar from a whole number.
 EGGROLL_WIDE bool round_quickly(const int64_t* d, float factor, float most, int8_t* fitness) {
   constexpr float kFar = 0x1p-14F;
   std::array<int32_t, kQuickBlock> whole;
-  uint64_t high = 0;  // of numbers that begin at zero where they fit 32 bits
+  uint64_t high = 0;  // stays 0 while the numbers fit 32 bits
   for (size_t k = 0; k < kQuickBlock; ++k) {
     high |= (static_cast<uint64_t>(d[k]) + (uint64_t{1} << 31)) >> 32;
     whole[k] = static_cast<int32_t>(d[k]);
@@ -180,7 +180,7 @@ void Fitness::of_differences(std::span<const int64_t> d, std::vector<int8_t>& fi
 }
 
 uint64_t pairs_without(std::span<const int8_t> fitness) {
-  constexpr size_t kBlock = size_t{1} << 16;  // counts that fit an int32: such a loop runs in wide registers
+  constexpr size_t kBlock = size_t{1} << 16;  // a sum of as many fits an int32, so compilers vectorize the loop
   uint64_t count = 0;
   for (size_t first = 0; first < fitness.size(); first += kBlock) {
     int32_t zeros = 0;
@@ -199,7 +199,7 @@ std::vector<int64_t> differences(std::span<const int64_t> losses) {
 std::vector<float> vote_stds(const std::vector<int8_t>& fitness, std::span<const egg_param> params,
                              const egg_noise& noise, std::span<const egg_voters> voters) {
   const egg_voters all{0, static_cast<uint32_t>(fitness.size()), 0};
-  // Groups are few: each range is added up once.
+  // There are few groups, so each range is added up once.
   std::map<std::pair<uint32_t, uint32_t>, int64_t> known;
   const auto known_squares_of = [&](const egg_voters& range) {
     const auto [found, is_new] = known.try_emplace({range.first_pair, range.pairs}, 0);

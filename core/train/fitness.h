@@ -1,4 +1,4 @@
-// From losses to fitness: what a pair's two members are worth, one int8 a pair.
+// Turns losses into fitness: one int8 for each pair, which says how much better one of its two members is.
 #ifndef EGGROLL_TRAIN_FITNESS_H
 #define EGGROLL_TRAIN_FITNESS_H
 
@@ -28,7 +28,7 @@ struct FitnessForm {
 // In the order in which messages name them.
 std::vector<std::string> fitness_form_names();
 
-// Every form is odd: exchanging a pair's members flips its fitness and leaves all others as they were.
+// Every form is odd: if a pair's members change places, its fitness flips its sign and no other fitness changes.
 class Fitness {
  public:
   // Reads the config section `fitness`.
@@ -41,9 +41,9 @@ class Fitness {
   // The same from a pair's difference, the odd member's loss less the even member's; on these threads or the caller's.
   void of_differences(std::span<const int64_t> d, std::vector<int8_t>& fitness, Threads* threads = nullptr) const;
 
-  // The same in two parts, if the losses of pairs are known in different places: pack() writes what a share of the
-  // pairs has to say, and of_packed() makes the fitness of all pairs from what all shares say. A form whose fitness is
-  // a sign packs signs, the others pack differences.
+  // The same in two parts, for processes that each know the losses of some pairs: pack() packs what a share of the
+  // pairs has to send, and of_packed() makes the fitness of all pairs from all shares. A form whose fitness is a sign
+  // packs signs, the others pack differences.
   uint64_t packed_bytes(uint32_t pairs) const;
   void pack(std::span<const int64_t> d, std::vector<uint8_t>& bytes) const;  // appends packed_bytes(pairs)
   // pairs: of each part, in order.
@@ -61,9 +61,9 @@ std::vector<int64_t> differences(std::span<const int64_t> losses);
 // How many pairs have the fitness 0.
 uint64_t pairs_without(std::span<const int8_t> fitness);
 
-// By parameter, the standard deviation of its votes where fitness is independent of noise: sqrt(sum f^2 * ranks) times
-// the noise's second moment (a vote is a sum of f * a * b with independent a and b). 0 for a frozen parameter. voters:
-// who votes on each; none: all pairs.
+// By parameter, the standard deviation of its votes if fitness is independent of noise: sqrt(sum f^2 * ranks) times the
+// noise's second moment (a vote is a sum of f * a * b with independent a and b). 0 for a frozen parameter. voters: who
+// votes on each; none: all pairs.
 std::vector<float> vote_stds(const std::vector<int8_t>& fitness, std::span<const egg_param> params,
                              const egg_noise& noise, std::span<const egg_voters> voters = {});
 

@@ -80,7 +80,7 @@ void require_own_machine(const Forked& run, const ReceivedOverrides& received) {
                   one_line(fmt::format("{}", fmt::join(received.unclear, " ")), kShown), run.name));
 }
 
-// Throws Error where the files compose other settings than the run has.
+// Throws Error if the files compose other settings than the run has.
 void require_unchanged(const Forked& run, const Overrides& overrides) {
   ConfigNode composed = compose_again(run, overrides);
   ConfigNode* init = composed.find("init");
@@ -94,8 +94,8 @@ void require_unchanged(const Forked& run, const Overrides& overrides) {
                   run.folder.path.string(), run.name));
 }
 
-// What the run was composed of, its files by absolute paths, but for what it began with and for what belongs to the
-// user's machine.
+// The overrides of the run with absolute paths of files, without its beginning and without what belongs to the user's
+// machine.
 Overrides own_overrides(const Forked& run) {
   ReceivedOverrides received;
   try {
@@ -119,7 +119,7 @@ Overrides own_overrides(const Forked& run) {
   return overrides;
 }
 
-// They may be what ended the other run, and would end its fork at once.
+// Stop rules may have ended the other run, and would end its fork at once.
 void leave_stop_rules(const Forked& run, Overrides& overrides) {
   const ConfigNode* stop = run.config.find("stop");
   if (stop == nullptr || stop->kind() != ConfigNode::Kind::kMap) return;

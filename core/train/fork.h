@@ -1,4 +1,4 @@
-// What a fork is composed of: a run of its own that goes on from a checkpoint of another, under settings that differ.
+// Composes a fork: a run of its own that goes on from a checkpoint of another run, with other settings.
 #ifndef EGGROLL_TRAIN_FORK_H
 #define EGGROLL_TRAIN_FORK_H
 
@@ -17,7 +17,7 @@ struct Forked {
   std::string name;   // RUN or RUN@CHECKPOINT, as it was typed
   // Composes the user's configuration files with these overrides. Throws Error.
   std::function<ConfigNode(const std::vector<std::string>& overrides)> compose;
-  // Is told what of the run is left behind.
+  // Called with what the fork leaves behind of the run.
   std::function<void(const std::string& sentence)> say;
 };
 

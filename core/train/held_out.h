@@ -1,5 +1,5 @@
-// A run's held-out evaluations: measured, put into records of steps and noted in the run's record. Where the run has an
-// average of its weights, each evaluation is one of the weights and one of the average.
+// A run's held-out evaluations: they are measured, put into the records of steps and noted in the run's record. A run
+// with an average of its weights has two evaluations each time: of the weights and of the average.
 #ifndef EGGROLL_TRAIN_HELD_OUT_H
 #define EGGROLL_TRAIN_HELD_OUT_H
 
@@ -18,7 +18,7 @@ namespace eggroll {
 // Every function that a comment calls shared is called by all processes in the same order.
 class HeldOutFigures {
  public:
-  // All outlive this. record: newest, best, final and the same of the average are noted there.
+  // All arguments must outlive this. record: newest, best, final and those of the average are noted there.
   HeldOutFigures(const Setup& setup, BackendSession& session, Members& members, Updates& updates,
                  const RunFolder& folder, RunRecord& record);
 

@@ -33,7 +33,7 @@ bool is_name(const std::string& text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// Takes the members of one object as the parser meets them, since a document would keep one of two with the same name.
+// Takes the members of one object as the parser reads them: a parsed document would hide that a name occurs twice.
 class NumbersHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   HookNumbers numbers;
@@ -86,7 +86,7 @@ class NumbersHandler : public nlohmann::json_sax<nlohmann::json> {
   std::string name_;
 };
 
-// A text where tokens stand for one, and the tokens in any case.
+// Adds the tokens and, if they stand for text, the text.
 void put_tokens(ordered_json& input, const std::string& name, const std::vector<uint32_t>& tokens,
                 const Dataset& dataset) {
   if (dataset.vocabulary) {
@@ -112,7 +112,7 @@ std::string input_of(const HookSettings& hook, const Setup& setup, const RunFold
   return input.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-// What is wrong with how the program ran, or "".
+// What went wrong with the program, or "".
 std::string complaint_of(const Conversation& talk, const HookSettings& hook) {
   if (talk.failure != 0) return "could not be started: " + std::generic_category().message(talk.failure);
   if (talk.too_long)

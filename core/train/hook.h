@@ -21,12 +21,12 @@ namespace eggroll {
 std::optional<HookSettings> read_hook(Settings& s, const ConfigNode* words);
 
 // Runs the program on the evaluation in the step's record, whose weights the session has. Throws Error, a sentence that
-// names the program and quotes what it wrote, where it fails, takes too long, or writes anything but one JSON object of
-// names and finite numbers. Nothing where `stop` was set meanwhile, which ends the program.
+// names the program and quotes what it wrote, if it fails, takes too long, or writes anything but one JSON object of
+// names and finite numbers. Setting `stop` ends the program; the result is then nothing.
 std::optional<HookNumbers> ask_hook(const HookSettings& hook, const Setup& setup, const RunFolder& folder,
                                     BackendSession& session, const StepRecord& step, const std::atomic<bool>* stop);
 
-// The numbers in what a hook wrote. Throws Error with what is wrong: "wrote the name 'a' twice".
+// The numbers in a hook's output. Throws Error that says what is wrong: "wrote the name 'a' twice".
 HookNumbers hook_numbers_in(const std::string& text);
 
 }  // namespace eggroll

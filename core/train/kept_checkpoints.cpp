@@ -41,8 +41,8 @@ fs::path temporary_name(const fs::path& folder) {
   return folder.parent_path() / fmt::format("{}{}", kTemporaryPrefix, folder.filename().string());
 }
 
-// Gives checkpoints temporary names before they are removed, on the disk too: half removed, none must look whole.
-// `tell` gets what fails with one of them.
+// Gives checkpoints temporary names before they are removed, on the disk too, so that a half-removed one never looks
+// whole. `tell` gets each failure.
 void retire(const fs::path& folder, const std::vector<fs::path>& checkpoints,
             const std::function<void(const Error&)>& tell) {
   const auto try_each = [&](const std::vector<fs::path>& paths, const auto& action) {
@@ -224,7 +224,7 @@ fs::path checkpoint_after(const fs::path& run_folder, uint64_t step) {
                   run_folder.string(), step, steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, ", "))));
 }
 
-// By the record of the run, which may end with the weights of its best evaluation.
+// Decides by the run's record, because the run may end with the weights of its best evaluation.
 static fs::path end_checkpoint(const RunFolder& folder, const fs::path& newest) {
   if (!is_there(folder.record())) return newest;
   const RunRecord record = read_record(folder.record());

@@ -22,12 +22,12 @@ struct SavedCheckpoint {
 };
 
 // Keeps the newest `keep` (at least 1) checkpoints and that of the best evaluation, and removes the others; warn is
-// told of one that cannot be removed. A failure, also of a tensor's read, leaves the checkpoints there were.
+// told of one that cannot be removed. If it fails, also in reading a tensor, the earlier checkpoints stay.
 SavedCheckpoint save_checkpoint(const std::filesystem::path& run_folder, const CheckpointFacts& facts,
                                 const CheckpointTensors& tensors, uint32_t keep,
                                 const std::function<void(const std::string&)>& warn = {});
 
-// Removes all checkpoints; the run's journal still tells its weights. Nobody else may write to the folder meanwhile.
+// Removes all checkpoints; the journal can still rebuild the weights. Nobody else may write to the folder meanwhile.
 void remove_checkpoints(const std::filesystem::path& run_folder);
 
 bool has_leftovers(const std::filesystem::path& run_folder);
@@ -43,15 +43,15 @@ std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::pa
 struct BestCheckpoint {
   std::filesystem::path folder;
   uint64_t step;
-  uint64_t best_step;  // of the best evaluation of all: another one where no checkpoint was saved after it
+  uint64_t best_step;  // step of the best evaluation of all; differs if no checkpoint was saved after that step
 };
-// Throws Error where the newest checkpoint is damaged.
+// Throws Error if the newest checkpoint is damaged.
 std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& run_folder);
-// The same; throws Error where there is none, too.
+// The same, but throws Error if there is none.
 BestCheckpoint require_best(const RunFolder& folder);
 
-// Folder of the checkpoint after this number of steps. Throws Error, which names those that are kept, where it is none
-// of them.
+// The folder of the checkpoint after this number of steps. If it is not kept, throws Error, which names those that are
+// kept.
 std::filesystem::path checkpoint_after(const std::filesystem::path& run_folder, uint64_t step);
 
 // The one that `chosen` means: "end" (that the run ended with; the newest of one that has not ended), "last", "best" or

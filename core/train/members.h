@@ -1,7 +1,7 @@
 // The members of a run, shared out over its processes: each process evaluates its own, and all learn every pair's
-// fitness. What crosses the wire in a step is one gather: a header of fixed size and, for a pair, 1.6 bits where
-// fitness is a sign, else the difference of its losses. Its size does not grow with the model's. Where there are sites,
-// a second one brings what their streams leave for the update.
+// fitness. A step sends one gather: a header of fixed size and, for each pair, 1.6 bits if fitness is a sign, else the
+// difference of its losses. Its size does not grow with the model. If there are sites, a second gather brings what
+// their streams leave for the update.
 #ifndef EGGROLL_TRAIN_MEMBERS_H
 #define EGGROLL_TRAIN_MEMBERS_H
 
@@ -17,7 +17,7 @@
 
 namespace eggroll {
 
-// What a process wants all others to know of it, once a step.
+// A process sends this to all others once in each step.
 struct StepMessage {
   double seconds = 0.0;    // of the run so far
   uint64_t weights = 0;    // a checksum of its weights, 0: not asked for
@@ -35,9 +35,9 @@ struct Scores {
   std::vector<egg_site_sums> sites;
 };
 
-// Calls body() with the calls that evaluate members [first, first + count) of a call, which are whole pairs. Their
-// first and last stream may have members outside this range; the members of such a stream get a call of their own.
-// indices: of the program. Losses lie where the whole call has them, if it does.
+// Calls body() with the calls that evaluate members [first, first + count) of a call, which are whole pairs. The first
+// and last stream may have members outside this range; the members of such a stream get a call of their own. indices:
+// the program's. Losses stay where the whole call has them, if it has any.
 void each_call(const egg_evaluate& call, uint32_t indices, uint32_t first, uint32_t count,
                const std::function<void(const egg_evaluate&)>& body);
 
@@ -47,14 +47,14 @@ std::vector<MemberShare> member_shares(const Learner& learner, uint32_t processe
 // Every function that a comment calls shared is called by all processes in the same order.
 class Members {
  public:
-  // All outlive this. pipeline: of the same members. Throws Error where there are more processes than pairs.
+  // All must outlive this. pipeline: of the same members. Throws Error if there are more processes than pairs.
   Members(const Setup& setup, BackendSession& session, Processes& processes, StepPipeline& pipeline);
 
-  // Shared. The losses of a step's members, and what they are worth. Valid until the next call.
+  // Shared. Returns the losses of a step's members and their fitness. Valid until the next call.
   const Scores& score(uint64_t step, const StepMessage& message);
-  // Shared. The held-out part by the unperturbed model, its streams shared out.
+  // Shared. Evaluates the unperturbed model on the held-out part, whose streams are shared out.
   HeldOutSums evaluate(const HeldOutStreams& streams);
-  // Shared. All members' states, (population, state bytes), on process 0; empty elsewhere.
+  // Shared. Returns all members' states, (population, state bytes), on process 0; empty on the others.
   std::vector<int8_t> states();
 
   // The bytes that a process sends in a step, for the process with the largest share.

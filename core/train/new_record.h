@@ -1,4 +1,4 @@
-// A run's record before its first step.
+// Makes the record of a run before its first step.
 #ifndef EGGROLL_TRAIN_NEW_RECORD_H
 #define EGGROLL_TRAIN_NEW_RECORD_H
 
@@ -13,17 +13,17 @@
 
 namespace eggroll {
 
-// How the run was asked for, for the record.
+// How the user started the run, for its record.
 struct Invocation {
   std::vector<std::string> overrides;
   std::vector<std::string> command_line;
   std::optional<SweepRecord> sweep;
 };
 
-// What a record says of these plugins.
+// The entries for these plugins in a record.
 std::vector<PluginRecord> plugin_records(const std::vector<ChosenPlugin>& plugins);
 
-// All that is known of a run before its first step. plan: of its session.
+// The record with all that is known of a run before its first step. plan: the plan of its session.
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
                      const RunIdentity& identity, const SessionPlan& plan, const Processes& processes);
 

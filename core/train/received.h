@@ -1,4 +1,4 @@
-// Settings that no run's folder decides, because somebody else may have written it.
+// Settings that a run's folder never decides, because somebody else may have written it.
 #ifndef EGGROLL_TRAIN_RECEIVED_H
 #define EGGROLL_TRAIN_RECEIVED_H
 

@@ -12,7 +12,7 @@
 namespace eggroll {
 namespace {
 
-// Which rows the tokens of a step touch decides masked votes.
+// The rows that a step's tokens read decide masked votes.
 void require_data_of(const Dataset& dataset, const RunFolder& folder) {
   RunRecord record;
   try {
@@ -27,7 +27,7 @@ void require_data_of(const Dataset& dataset, const RunFolder& folder) {
                   folder.path.string(), dataset.sha256, record.dataset->sha256));
 }
 
-// The errors of sites are in no file. Pairs of other groups are evaluated beside them, for nothing.
+// No file holds the errors of sites, so they are computed again. Pairs of other groups are evaluated too, for nothing.
 void evaluate_sites(const Learner& learner, BackendSession& session, uint64_t step, const BatchBuffer& batch,
                     std::vector<egg_site_sums>& sums) {
   std::vector<int64_t> losses(learner.train.population);

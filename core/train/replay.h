@@ -1,4 +1,4 @@
-// Rebuilding weights from the seed, the journal and, where votes are masked, the data; without a forward pass.
+// Rebuilds weights from the seed, the journal and, if votes are masked, the data, without a forward pass.
 #ifndef EGGROLL_TRAIN_REPLAY_H
 #define EGGROLL_TRAIN_REPLAY_H
 
@@ -16,8 +16,8 @@ struct Replayed {
   std::vector<WeightTensor> weights;
 };
 
-// Applies the journal's first `steps` entries (0: all) to the initial weights. Throws Error where the journal belongs
-// to another configuration or holds fewer. Where votes depend on what was read, the data are opened.
+// Applies the journal's first `steps` entries (0: all) to the initial weights. Throws Error if the journal belongs to
+// another configuration or holds fewer entries. Opens the data if votes depend on what was read.
 Replayed replay(const Learner& learner, const ConfigNode& config, const RunFolder& folder, uint64_t steps);
 
 }  // namespace eggroll

@@ -1,4 +1,4 @@
-// All processes hold the same weights; a process whose memory or device has failed does not.
+// Checks that all processes hold the same weights, because memory or a device may fail.
 #ifndef EGGROLL_TRAIN_REPLICAS_H
 #define EGGROLL_TRAIN_REPLICAS_H
 
@@ -11,11 +11,11 @@
 
 namespace eggroll {
 
-// Never 0.
+// The checksum is never 0.
 uint64_t weights_checksum(BackendSession& session, const Program& program);
 
-// All processes call this with everyone's checksums after this number of steps. Where these differ, throws one Error on
-// all, naming step, processes and tensors: most processes count as right, or among equally many those with the lowest
+// All processes must call this with all checksums after this number of steps. If they differ, throws one Error on all,
+// with step, processes, tensors. Most processes count as right; of equally many, those with the lowest process.
 // process.
 void require_equal_weights(std::span<const uint64_t> checksums, uint64_t step, BackendSession& session,
                            const Program& program, Processes& processes);
@@ -23,14 +23,14 @@ void require_equal_weights(std::span<const uint64_t> checksums, uint64_t step, B
 // The same of their weights as they are now.
 void require_equal_weights(uint64_t step, BackendSession& session, const Program& program, Processes& processes);
 
-// Where a process begins: what it has read of the run's folder.
+// What a process has read of the run's folder when it begins.
 struct Start {
   uint64_t step = 0;
   uint64_t evaluations = 0;
   uint64_t since_best = 0;  // evaluations
 };
-// Called by all processes before the first step. Throws the same Error on all where one does not see the files that
-// process 0 sees: it would train another model.
+// All processes must call this before the first step. Throws the same Error on all if a process does not see the files
+// that process 0 sees, because it would train another model.
 void require_same_start(const Start& start, BackendSession& session, const Program& program, Processes& processes);
 
 }  // namespace eggroll

@@ -1,4 +1,4 @@
-// How a run gets to the first step of a process.
+// Brings a run to the first step of a process.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -23,7 +23,7 @@ SessionPlan announced_plan(const Learner& learner, const MemberShare& own, const
   return plan;
 }
 
-// Reads what the run has counted by a checkpoint, which `what` names. Returns its seconds.
+// Reads the run's counts from a checkpoint, which `what` names. Returns its seconds.
 double read_counters(const Checkpoint& checkpoint, const std::string& what, RunRecord& record) {
   double seconds = 0.0;
   read_members("the counters of " + what, kCheckpointCure, [&] {
@@ -105,8 +105,8 @@ void TrainingLoop::begin_from_checkpoint() {
   read_counters(beginning, "the checkpoint to begin with", record_);
 }
 
-// If members have no states, and there are no sites, whose errors are in no file, no forward pass is needed to get to
-// the end of the journal.
+// Without states, and without sites, whose errors are in no file, the end of the journal is reached without a forward
+// pass.
 void TrainingLoop::catch_up() {
   const KnownSteps known =
       steps_known(folder_, identity_.config_hash, held_out_.evaluations(), step_, learner_.train.steps,
@@ -124,7 +124,7 @@ void TrainingLoop::catch_up() {
   record_.weights_sha256 = weights_sha256(read_weights(session_, *learner_.program));
 }
 
-// What process 0 writes, cut back to the step, and what an earlier process of this run wrote into the record.
+// Opens what process 0 writes, cut back to the step, and reads what an earlier process wrote into the record.
 void TrainingLoop::open_files() {
   if (is_there(folder_.record())) {
     const RunRecord earlier = read_record(folder_.record());
@@ -152,7 +152,7 @@ void TrainingLoop::open_monitor() {
   }
 }
 
-// What an earlier process of this run measured.
+// Takes over the measurements of an earlier process of this run.
 void TrainingLoop::apply_metrics() {
   read_members(folder_.metrics().string(), kMetricsCure, [&] {
     for (const nlohmann::ordered_json& line : read_metrics(folder_.metrics())) {

@@ -46,7 +46,7 @@ void require_same_work(const Setup& setup, const ConfigNode& config, const RunFo
   }
 }
 
-// Removes what a process left that was killed at its very end, unless another one is at work there or this one may not.
+// Removes leftovers of a process that was killed at its very end, unless another works there or this one may not.
 void tidy(const std::filesystem::path& folder) {
   if (!has_leftovers(folder)) return;
   try {
@@ -57,7 +57,7 @@ void tidy(const std::filesystem::path& folder) {
   }
 }
 
-// Whether the folder holds the record of the run that has ended, which is then the result.
+// Whether the folder holds the record of the run, and the run has ended; that record is then the result.
 bool ended_before(const ConfigNode& config, const Setup& setup, Processes& processes, RunResult& result) {
   if (processes.is_first() && is_there(result.folder.record())) {
     RunRecord record = read_record(result.folder.record());
@@ -87,7 +87,7 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
     create_folders(folder.path);
     lock.emplace(folder.path);
   }
-  // Once more, for another process may have ended the run before this one had the lock.
+  // Asks again, because another process may have ended the run before this one had the lock.
   if (ended_before(config, setup, processes, result)) return result;
   if (processes.is_first()) write_config(folder, config);
   if (processes.is_first() && setup.begin) keep_beginning(*setup.begin, folder);
@@ -96,7 +96,7 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
   return result;
 }
 
-// Those that apply: older records have fewer.
+// The rules that apply: older records have fewer.
 nlohmann::ordered_json stop_rules(nlohmann::ordered_json stop) {
   for (auto rule = stop.begin(); rule != stop.end();) rule = rule->is_null() ? stop.erase(rule) : std::next(rule);
   return stop;

@@ -7,9 +7,9 @@
 
 namespace eggroll {
 
-// config.yaml, sealed (record/seal.h). Who changes it on purpose removes its first line; its hash, which checkpoints
-// and journal hold, still guards what decides weights. Throws Error
-// where the seal is broken, or the file holds no map or is too large.
+// config.yaml, sealed (record/seal.h). A user who changes it on purpose removes its first line; its hash, which
+// checkpoints and journal hold, still guards what decides weights. Throws Error if the seal is broken, or if the file
+// holds no map or is too large.
 void write_config(const RunFolder& folder, const ConfigNode& config);
 ConfigNode read_config(const RunFolder& folder);
 

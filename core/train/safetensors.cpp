@@ -111,7 +111,7 @@ class Parser {
     return tensor;
   }
 
-  // Sorts by place; the tensors must tile the data, without gap and overlap.
+  // Sorts by place; the tensors must cover the data without gap and overlap.
   void check_layout(std::vector<TensorView>& tensors) const {
     std::stable_sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) {
       return std::pair(a.data.data(), a.data.size()) < std::pair(b.data.data(), b.data.size());

@@ -28,7 +28,7 @@ std::string_view bytes_of(const Values& values) {
   return {reinterpret_cast<const char*>(std::data(values)), std::size(values) * sizeof(*std::data(values))};
 }
 
-// data belongs to someone else: row-major, little-endian, as many bytes as shape and type say.
+// The data are row-major and little-endian, as many bytes as shape and type say. Somebody else owns them.
 struct TensorView : TensorHead {
   std::string_view data;
 };
@@ -40,13 +40,12 @@ struct Safetensors {
   TensorMetadata metadata;
 };
 
-// The file's bytes before the tensors' data, which follow in this order; a multiple of 8. Names must be distinct and
-// not
-// "__metadata__".
+// The bytes of the file before the tensors' data, which follow in this order; a multiple of 8. Names must be distinct
+// and not "__metadata__".
 std::string safetensors_header(const std::vector<TensorHead>& tensors, const TensorMetadata& metadata);
 
-// The tensors point into bytes. Safe on any input: throws one sentence, which begins with what, where the file is not
-// exactly a header and the tensors it lists.
+// The tensors point into bytes. Safe on any input: if the file is not exactly a header and the tensors that it lists,
+// it throws one sentence, which begins with `what`.
 Safetensors parse_safetensors(std::string_view bytes, const std::string& what);
 
 }  // namespace eggroll

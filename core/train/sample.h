@@ -20,9 +20,9 @@ struct SampleOptions {
   double top_p = 1.0;   // and only from the likeliest that together have at least this probability, above 0 and up to 1
 };
 
-// Reads the prompt (at least one token, each below the vocabulary) from a zero state, then makes tokens one by one. A
-// program with a context reads its last tokens, as many as that, anew from a zero state for each token it makes.
-// Returns those made, the same on every backend and machine: probabilities are integers (egg_exp2_neg_q30).
+// Reads the prompt (at least one token, each below the vocabulary) from a zero state, then makes tokens one by one.
+// With a context, each token is made from the last tokens, as many as the context, read again from a zero state.
+// Returns the tokens made, the same on every backend and machine: probabilities are integers (egg_exp2_neg_q30).
 std::vector<uint32_t> sample(BackendSession& session, const Program& program, const std::vector<uint32_t>& prompt,
                              const SampleOptions& options);
 

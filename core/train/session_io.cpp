@@ -22,7 +22,7 @@ void each_slot(const Learner& learner, Body&& body) {
 
 std::string weight_name(const std::string& tensor) { return fmt::format("the tensor '{}'", tensor); }
 
-// What no plugin may leave behind after a step.
+// Checks that a plugin leaves only valid numbers behind after a step.
 struct Soundness {
   const Learner& learner;
   uint64_t step;
@@ -39,8 +39,8 @@ struct Soundness {
 
   void require(const std::string& param, const egg_slot& slot, std::span<const uint32_t> bits) const {
     if (slot.type != 'f') return;
-    // An exponent of all ones means infinity or NaN: one more carries into the sign. All are looked at before one is
-    // searched for, in a loop that the compiler makes wide.
+    // An exponent of all ones means infinity or NaN: adding one carries into the sign. All numbers are tested before
+    // one is searched for, in a loop that the compiler can vectorize.
     constexpr uint32_t kExponent = 0x7f800000;
     constexpr uint32_t kOne = 0x00800000;
     const auto carry = [](uint32_t b) { return (b & kExponent) + kOne; };

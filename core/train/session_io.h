@@ -1,4 +1,4 @@
-// Weights, slots and states between a session and a checkpoint.
+// Moves weights, slots and states between a session and a checkpoint.
 #ifndef EGGROLL_TRAIN_SESSION_IO_H
 #define EGGROLL_TRAIN_SESSION_IO_H
 
@@ -28,7 +28,7 @@ class SessionTensors {
   const CheckpointTensors& tensors() const { return tensors_; }
 
  private:
-  // In turns: one is written while the next is read.
+  // Used in turns: one is written while the next is read.
   std::array<Guarded<int8_t>, 2> weights_;
   std::array<Guarded<uint32_t>, 2> cells_;
   CheckpointTensors tensors_;
@@ -36,8 +36,8 @@ class SessionTensors {
 
 void restore_session(BackendSession& session, const Learner& learner, const Checkpoint& checkpoint);
 
-// Throws as SessionTensors do, for tensors of at most kQuickWeights weights: to read a large table back takes longer
-// than an evaluation, and it is looked at before it is saved.
+// Throws as SessionTensors do, for tensors of at most kQuickWeights weights: reading back a larger table takes longer
+// than an evaluation, and it is checked before it is saved anyway.
 constexpr uint64_t kQuickWeights = uint64_t{1} << 22;
 void require_sound(BackendSession& session, const Learner& learner, uint64_t step);
 

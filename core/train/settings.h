@@ -29,7 +29,7 @@ struct SiteSettings {
   uint32_t horizon;
   std::optional<int32_t> shift;  // none: so that errors fill their 16 bits
 };
-// Some of the pairs, and what they alone perturb: parameters, or values.
+// Some of the pairs, and the parameters or values that these pairs alone perturb.
 struct PerturbGroup {
   std::vector<std::string> params;  // names, where * stands for any text
   double share;                     // of the population
@@ -72,7 +72,7 @@ struct ProcessesSettings {
   std::optional<UpdateMethod> update;  // none: the faster one
   uint64_t checksum_every;             // steps
 };
-// What ends a run before its last step; each null in the configuration where it does not apply.
+// The rules that end a run before its last step; a rule that does not apply is null in the configuration.
 struct StopSettings {
   std::optional<double> seconds;     // of wall time, over all its processes
   std::optional<uint64_t> steps;     // done
@@ -81,7 +81,7 @@ struct StopSettings {
   std::optional<uint64_t> patience;  // held-out evaluations in a row without a new best
 };
 
-// Each reads its section, with file and line in any error. train_settings_of() also checks what must hold between keys.
+// Each function reads one section, with file and line in any error. train_settings_of() also checks rules between keys.
 TrainSettings train_settings_of(const ConfigNode& config);
 EvalSettings eval_settings_of(const ConfigNode& config);
 CheckpointSettings checkpoint_settings_of(const ConfigNode& config);
@@ -90,12 +90,12 @@ ProcessesSettings processes_settings_of(const ConfigNode& config);
 StopSettings stop_settings_of(const ConfigNode& config);
 // The section `perturb`, which the caller has open.
 std::vector<PerturbGroup> read_groups(Settings& settings);
-// Nothing where the weights are drawn. Throws Error where with_beginning() has not been called.
+// Nothing if the weights are drawn. Throws Error if with_beginning() has not been called.
 std::optional<BeginSettings> begin_settings_of(const ConfigNode& config);
 
 // Top-level keys of a configuration.
 extern const std::vector<std::string> kConfigKeys;
-// Keys of the sections `model` and `optimizer` that are not their plugins'.
+// Keys of the sections `model` and `optimizer` that the host reads, not the plugins.
 extern const std::vector<std::string> kModelHostKeys;
 extern const std::vector<std::string> kOptimizerHostKeys;
 

@@ -13,7 +13,7 @@
 namespace eggroll {
 namespace {
 
-// Sections that others read, with their keys.
+// Sections that other code reads, with their keys.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kHostKeys = {{"plugins", {"path"}},
                                                                                  {"results", {"dir", "sweeps"}}};
 
@@ -23,7 +23,7 @@ uint32_t eval_tokens(const Program& program) {
   return context > 0 ? static_cast<uint32_t>(context) : 64;
 }
 
-// A step is one call.
+// A step is one call of the backend, so it reads at most the model's context.
 void require_context(const TrainSettings& train, const Program& program) {
   const int32_t context = program.view().context;
   if (context == 0 || train.tokens <= static_cast<uint32_t>(context)) return;
@@ -33,7 +33,7 @@ void require_context(const TrainSettings& train, const Program& program) {
                                   train.tokens, context));
 }
 
-// Opens the plugin that a section's `name` chooses with the rest of the section as its settings.
+// Opens the plugin that a section's `name` chooses. The rest of the section is the plugin's settings.
 template <class Instance>
 std::unique_ptr<Instance> open_plugin_of(const ConfigNode& config, const std::string& section, egg_kind kind,
                                          const Registry& registry, const std::vector<std::string>& host_keys,
@@ -46,12 +46,12 @@ std::unique_ptr<Instance> open_plugin_of(const ConfigNode& config, const std::st
   });
 }
 
-// Part of a folder's name.
+// Reads `name`, which becomes part of a folder's name.
 std::string read_name(Settings& s) {
   std::string name = s.text("name");
   const bool safe =
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
-  // Commands would take a folder whose name begins with - for an option.
+  // Commands would take a folder's name that begins with - for an option.
   if (name.empty() || name.size() > 80 || !safe || name[0] == '-') {
     throw setting_error(
         "name", fmt::format("name is '{}', expected 1 to 80 letters, digits, _ and -, with no - in front", name));
@@ -171,7 +171,7 @@ Update Learner::update(BackendSession& session, uint64_t step, std::span<const e
   return made;
 }
 
-// The sites of one group, which lie side by side, share its streams.
+// The sites of one group are next to each other and share its streams.
 static bool begins_group(const std::vector<egg_site>& sites, size_t i) {
   return i == 0 || sites[i].first_pair != sites[i - 1].first_pair;
 }

@@ -31,10 +31,10 @@ struct Update {
   std::vector<float> vote_stds;  // by parameter; see Learner::vote_stds
 };
 
-// Model, optimizer, backend and noise: what is needed to hold and to change weights, without a dataset.
+// Model, optimizer, backend and noise: all that holds and changes weights, without a dataset.
 struct Learner {
-  // Opens the plugins the configuration names, proves the program free of overflow and supported. Throws Error with the
-  // file and line of the setting at fault.
+  // Opens the plugins that the configuration names, and proves that the program cannot overflow and is supported.
+  // Throws Error with the file and line of the setting at fault.
   Learner(const ConfigNode& config, const Registry& registry);
 
   std::string name;  // first part of the run folder's name
@@ -56,17 +56,17 @@ struct Learner {
   MemberShare all_members() const { return {0, train.population}; }
   egg_session_spec session_spec(const MemberShare& own) const;
   egg_session_spec session_spec() const { return session_spec(all_members()); }
-  // What a session of these members would be; see BackendInstance.
+  // The plan of a session of these members; see BackendInstance.
   SessionPlan plan_session(const MemberShare& own) const { return backend->plan_session(session_spec(own)); }
   SessionPlan plan_session() const { return plan_session(all_members()); }
   // A session of these members with the initial weights.
   BackendSession open_session(const MemberShare& own) const;
   BackendSession open_session() const { return open_session(all_members()); }
-  // What the tensors of a checkpoint take.
+  // The size of a checkpoint's tensors.
   uint64_t checkpoint_bytes() const;
   // Whether votes depend on what the members read.
   bool has_masks() const;
-  // Pairs of each of `perturb.groups`: they are compared with each other alone.
+  // The pairs of each of `perturb.groups`: pairs are compared only within their group.
   std::vector<uint32_t> group_pairs() const;
   // The scalars of the rule in a step: those of the optimizer, then that of the average.
   std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
@@ -76,7 +76,7 @@ struct Learner {
   Update update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
                 const std::vector<int8_t>& fitness, const BatchBuffer& batch = {}, std::span<const uint8_t> chosen = {},
                 std::span<const egg_site_sums> sums = {}) const;
-  // Pairs of the streams of sites, which have no fitness.
+  // The pairs whose streams have sites; they have no fitness.
   uint32_t pairs_of_sites() const;
   // The losses of single tokens that a step compared. tokens: scored, of all streams.
   uint64_t member_tokens(uint64_t tokens, std::span<const egg_site_sums> sums) const;
@@ -87,7 +87,7 @@ struct Learner {
 // The dataset of the configuration's section, with file and line in any error.
 Dataset open_dataset_of(const ConfigNode& config);
 
-// All of a run but its data.
+// All parts of a run except its data.
 struct SetupWithoutData {
   SetupWithoutData(const ConfigNode& config, const Registry& registry);
 
@@ -104,18 +104,18 @@ struct SetupWithoutData {
   Fitness fitness;
 };
 
-// What its members read of the data. The learner must outlive them.
+// The streams of the data that its members read. The learner must outlive them.
 TrainStreams train_streams_of(const Learner& learner, const Dataset& dataset);
 
-// Throws Error where the section of the dataset is wrong, whatever its files hold.
+// Throws Error if the section of the dataset is wrong. Opens no file.
 void check_dataset_of(const ConfigNode& config);
 
 struct Setup : SetupWithoutData {
-  // open: reads the dataset that the configuration names; who checks many configurations gives one that remembers.
+  // open: reads the dataset that the configuration names. For checks of many configurations it may have a cache.
   using OpenDataset = std::function<Dataset(const ConfigNode& config)>;
   Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open = open_dataset_of);
 
-  // What all members read in a step, for its update; empty where votes do not depend on it.
+  // Fills in what all members read in a step, for its update; empty if votes do not depend on it.
   void fill_read(uint64_t step, BatchBuffer& batch) const;
 
   Dataset dataset;

@@ -1,5 +1,5 @@
-// What the streams of sites leave for an update, where processes share them: each tells all others, in one gather a
-// step (egg_site_part).
+// Shares between processes what the streams of sites leave for an update: in each step one gather brings every process
+// the parts of all others (egg_site_part).
 #ifndef EGGROLL_TRAIN_SITE_PARTS_H
 #define EGGROLL_TRAIN_SITE_PARTS_H
 
@@ -16,9 +16,9 @@ class SiteParts {
   // shares: by process, of whole streams.
   SiteParts(const Learner& learner, const std::vector<MemberShare>& shares, uint32_t own);
 
-  // In this order, after the step's evaluation.
+  // Call take(), gather() and give() in this order, after the step's evaluation.
   void take(BackendSession& session);
-  // All processes call it.
+  // All processes must call it.
   void gather(Processes& processes);
   void give(BackendSession& session);
 
@@ -26,7 +26,7 @@ class SiteParts {
   uint64_t bytes_per_step() const;
 
  private:
-  // A part among a process's bytes.
+  // Where a part lies among a process's bytes.
   struct Place {
     egg_site_part at(uint8_t* bytes) const;
 

@@ -36,7 +36,7 @@ StepPipeline::StepPipeline(const Setup& setup, BackendSession& session, const Me
   try {
     side_thread_.emplace(std::chrono::microseconds(0));
   } catch (const std::system_error&) {
-    // The system may refuse a thread that it had a moment ago.
+    // The system may refuse a thread although it gave one a moment ago.
   }
 }
 

@@ -1,5 +1,5 @@
-// What overlaps in a step. The loop of a run (train/trainer.h) does one step after the other; beside it works one
-// more thread, the side thread. In the order of a step s:
+// Says what overlaps in a step. The loop of a run (train/trainer.h) does one step after the other, and one more thread,
+// the side thread, works at the same time. In the order of a step s:
 //
 // 1. call(s) gives the batch of s, which the side thread has made, and tells the backend of the batch of s + 1, if that
 //    is there: a GPU may take it and draw its noise while the members of s are evaluated. It is a hint.
@@ -34,10 +34,10 @@ namespace eggroll {
 
 class StepPipeline {
  public:
-  // Both outlive this. own: the members of this process.
+  // Both arguments must outlive this. own: the members of this process.
   StepPipeline(const Setup& setup, BackendSession& session, const MemberShare& own);
 
-  // What the host runs its loops on beside a step's calls.
+  // The threads for the host's own loops during a step's calls.
   Threads& threads() { return threads_; }
 
   // The call that evaluates own members, from the first of their first stream on; also what the next step will be
@@ -50,21 +50,21 @@ class StepPipeline {
   // What all members read in a step, for its update.
   const BatchBuffer& batch_of_all(uint64_t step);
 
-  // Process 0 alone has the files, cut back to this step. fresh: the run has no checkpoint.
+  // Only process 0 has the files, which are cut back to this step. fresh: the run has no checkpoint.
   void open_files(const RunFolder& folder, const std::string& config_hash, uint64_t step, bool fresh);
-  // Only the line of a step with nothing but its numbers is held back.
+  // Holds back the line only of a step that has nothing but its numbers.
   void put_line(const StepRecord& step);
   // Adds the numbers to the line of this step, the last one.
   void add_to_line(const RunFolder& folder, uint64_t step, const HookNumbers& numbers);
   // Writes the line that is held back, if there is one, and returns once all is on the disk.
   void flush_files();
 
-  // batch: what all members read. Both stay as they are until end_update(). evaluation: made just before the step.
+  // batch: what all members read. Both must stay unchanged until end_update(). evaluation: made just before the step.
   void begin_update(uint64_t step, const BatchBuffer& batch, const std::vector<int8_t>& fitness,
                     const std::optional<egg_evaluation>& evaluation);
-  // Throws what the writing of line and journal has thrown. Returns how many weights have votes in the step.
+  // Rethrows an error of writing the line or the journal. Returns how many weights have votes in the step.
   uint64_t end_update();
-  // After a failure of any kind: waits for what is being written, and writes the line that is held back.
+  // For a failure of any kind: waits for what is being written, and writes the line that is held back.
   void end_failed_update();
   uint64_t perturbed_weights() const { return voted_weights_.perturbed(); }
 
@@ -88,13 +88,13 @@ class StepPipeline {
   Threads threads_;
   VotedWeights voted_weights_;
   bool is_one_call_;           // own members are all that read their streams, so that one call evaluates them
-  bool writes_beside_update_;  // whether that takes longer than waking a thread
+  bool writes_beside_update_;  // whether the writing takes longer than waking a thread
   // Batches of four steps: the one whose update is under way; the next one, which the backend may hold already; the one
   // after that, of which the next evaluation tells the backend; and one that is being filled.
   std::array<Batch, 4> batches_;
   uint64_t filled_end_ = 0;   // steps from here on are not there, or being filled
   uint64_t filling_end_ = 0;  // what filled_end_ becomes when the side thread has filled
-  egg_evaluate next_{};       // that the backend was told of
+  egg_evaluate next_{};       // the call that the backend was told of
   BatchBuffer all_;           // what all members read in a step
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;

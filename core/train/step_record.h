@@ -1,6 +1,6 @@
 // One step of a run as a value. The trainer makes it once; the stop rules, the run's record, metrics.jsonl, the
-// progress and the monitor's table read it. It becomes JSON for metrics.jsonl alone, and comes back from there only
-// where a run is resumed.
+// progress and the monitor's table read it. Only metrics.jsonl needs it as JSON, and only a resumed run reads it back
+// from there.
 #ifndef EGGROLL_TRAIN_STEP_RECORD_H
 #define EGGROLL_TRAIN_STEP_RECORD_H
 

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a point beside this one had the figures. A record that cannot be read is none: its own run says why.
+// Whether a neighbouring point had the figures. A record that cannot be read does not count: its own run says why.
 bool take_of_another_point(const RunFolder& folder, RunRecord& record) {
   std::error_code failure;
   for (fs::directory_iterator next(folder.path.parent_path(), failure); !failure && next != fs::directory_iterator();

@@ -1,4 +1,4 @@
-// Measures a run's text beside its training.
+// Measures a run's text while the run trains.
 #ifndef EGGROLL_TRAIN_TEXT_MEASUREMENT_H
 #define EGGROLL_TRAIN_TEXT_MEASUREMENT_H
 
@@ -14,26 +14,26 @@
 
 namespace eggroll {
 
-// Takes what the other run measured of its text, if it did and both have the same data.
+// Copies the other run's figures of its text, if it has some and both runs have the same data.
 bool take_text_figures(const RunRecord& other, RunRecord& record);
 
-// The measurement of one run's text, on process 0. What it refers to outlives it. The destructor ends the work.
+// The measurement of one run's text, on process 0. Its arguments must outlive it. The destructor ends the work.
 class TextMeasurement {
  public:
   using Warn = std::function<void(const std::string&)>;
 
-  // Begins, where the dataset has such figures and the record does not hold them yet. A point of a sweep takes those of
-  // another point with the same data, where its record in the folder beside this one has them.
+  // Begins the work if the dataset has such figures and the record does not hold them yet. A point of a sweep takes the
+  // figures of a neighbouring point's record if that has them and the same data.
   TextMeasurement(const Dataset& dataset, const RunFolder& folder, RunRecord& record, Warn warn);
   TextMeasurement(const TextMeasurement&) = delete;
   TextMeasurement& operator=(const TextMeasurement&) = delete;
   ~TextMeasurement();
 
-  // Puts the figures into the record, if they are there now, and warns of a held-out part that stands in the training
-  // part. What went wrong is a warning too.
+  // Puts the figures into the record if they are ready, and warns if the held-out part stands in the training part. An
+  // error of the measurement becomes a warning too.
   void take();
 
-  // The same once they are there, or without them as soon as *stop is set.
+  // Does the same once the figures are ready, or does without them as soon as *stop is set.
   void wait(const std::atomic<bool>* stop);
 
  private:

@@ -32,7 +32,7 @@ RunRecord TrainingLoop::run() {
   return record_;
 }
 
-// Within the handler of what failed.
+// Must be called within the handler of the failure.
 void TrainingLoop::fail() {
   record_.status = RunStatus::kFailed;
   record_.final.reset();
@@ -54,7 +54,7 @@ void TrainingLoop::warn(const std::string& text) const {
   if (hooks_.warn && processes_.is_first()) hooks_.warn(text);
 }
 
-// Keeps what the record says of the newest step.
+// Keeps the record's facts about the newest step.
 void TrainingLoop::apply(const StepRecord& step) {
   held_out_.apply(step);
   if (step.monitor) record_.verdicts = Verdicts{step.step, step.monitor->verdicts};
@@ -68,7 +68,7 @@ StepRecord TrainingLoop::begin_step_record() const {
   return step;
 }
 
-// Where the hook fails, the run is saved before it ends: it goes on from here, and asks the hook again.
+// If the hook fails, the run is saved before it ends: it goes on from here, and asks the hook again.
 void TrainingLoop::put(StepRecord step) {
   const std::string failure = ask_hook_of(step);
   apply(step);
@@ -96,7 +96,7 @@ std::string TrainingLoop::ask_hook_of(StepRecord& step) {
   return processes_.broadcast(failure);
 }
 
-// The newest evaluation has no numbers where its hook failed, or where the run had none yet.
+// The newest evaluation has no numbers if its hook failed, or if the run had no hook then.
 void TrainingLoop::make_up_for_hook() {
   if (newest_.step != step_ || newest_.hook) return;
   StepRecord step = newest_;
@@ -142,7 +142,7 @@ void TrainingLoop::loop() {
   if (on_best) end_on_best();
 }
 
-// Before a step: which of the stop rules holds, and why.
+// Before a step: the stop rule that holds, and why.
 std::optional<std::string> TrainingLoop::stop_reason() {
   const StopSettings& stop = setup_.stop;
   if (stop.steps && step_ >= *stop.steps) {
@@ -254,7 +254,7 @@ StepNumbers TrainingLoop::numbers_of(const Scores& scores, const Update& made, u
   return numbers;
 }
 
-// This process has done so many steps, in so many seconds.
+// This process has done this many steps in this many seconds.
 void TrainingLoop::report(uint64_t steps, double seconds) const {
   if (!hooks_.progress) return;
   const auto done = static_cast<double>(steps);
@@ -317,7 +317,7 @@ void TrainingLoop::draw_curve() {
   }
 }
 
-// What the model writes after the first held-out tokens.
+// Writes the model's text after the first held-out tokens.
 void TrainingLoop::write_samples() {
   const std::vector<uint32_t> prompt = held_out_prompt(setup_.dataset);
   const auto& own = setup_.dataset.vocabulary;

@@ -1,5 +1,5 @@
-// The step loop: data, losses, fitness, votes, records. Whole, interrupted or resumed, a configuration leads to the
-// same weights. train/step_pipeline.h says what overlaps in a step.
+// The step loop: data, losses, fitness, votes, records. A configuration leads to the same weights, whether the run is
+// interrupted and resumed or not. train/step_pipeline.h says what overlaps in a step.
 #ifndef EGGROLL_TRAIN_TRAINER_H
 #define EGGROLL_TRAIN_TRAINER_H
 
@@ -31,39 +31,39 @@ struct Progress {
   const StepRecord& done;
   uint64_t steps;                      // of the whole run
   std::optional<Evaluation> held_out;  // the newest of the curve
-  std::optional<Evaluation> average;   // the same of the average of the weights, where the run has one
-  double member_tokens_per_second;     // this process
+  std::optional<Evaluation> average;   // the same evaluation of the average of the weights, if the run has one
+  double member_tokens_per_second;     // of this process
   double seconds_left;
   std::string unit;
 };
 
 struct TrainHooks {
-  // What the session will be, before it takes memory.
+  // Called with the session's plan before the session takes memory.
   std::function<void(const SessionPlan&)> planned;
   std::function<void(const Progress&)> progress;
-  // What went wrong without harm to the run: no picture could be drawn, say.
+  // Called on process 0 alone for what went wrong without harm to the run: no picture could be drawn, say.
   std::function<void(const std::string&)> warn;
-  // Set from a signal handler: the step is finished, the run saved and marked interrupted.
+  // A signal handler sets it: the step is finished, the run saved and marked as interrupted.
   const std::atomic<bool>* stop = nullptr;
 };
 
-// Runs or goes on with the run in the folder, which must exist and be locked by the caller. Called by all processes
-// that share the run: they read the folder, process 0 alone writes it and learns of the run through the hooks.
+// Runs or goes on with the run in the folder, which must exist and which the caller must have locked. All processes
+// that share the run call it: they read the folder, but only process 0 writes it.
 class TrainingLoop {
  public:
-  // Opens the session; nothing of the run's folder is read. What it is given outlives it. began: when the work on the
-  // run began, from which its wall_seconds are counted.
+  // Opens the session; reads nothing of the run's folder. The arguments must outlive the TrainingLoop. began: when the
+  // work on the run began, from which its wall_seconds are counted.
   TrainingLoop(const Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
                const TrainHooks& hooks, Processes& processes, Clock::time_point began = Clock::now());
 
-  // A folder with checkpoints is resumed from the newest. Writes the record at the start, at each checkpoint and at the
-  // end; where a step fails, the record says failed and the Error is thrown on. Every process returns the record.
+  // Resumes a folder with checkpoints from the newest one. Writes the record at the start, at each checkpoint and at
+  // the end; if a step fails, the record says failed and the Error is rethrown. Every process returns the record.
   RunRecord run();
 
  private:
-  // How a process gets to its first step: train/resume.cpp. Goes on from the newest checkpoint and what the journal
-  // knows beyond it, or begins. Throws Error where the folder's files are damaged or another run's, or where processes
-  // see different ones.
+  // Brings the process to its first step: train/resume.cpp. Goes on from the newest checkpoint and the steps that the
+  // journal knows beyond it, or begins. Throws Error if the folder's files are damaged or another run's, or if
+  // processes see different files.
   void resume();
   void restore(const std::filesystem::path& folder);
   void begin_from_checkpoint();
@@ -109,7 +109,7 @@ class TrainingLoop {
   Clock::time_point began_;
   RunIdentity identity_;
   MemberShare own_;
-  SessionPlan session_plan_;  // before the session, which takes the memory that the plan finds free
+  SessionPlan session_plan_;  // made before the session, which takes the memory that the plan finds free
   BackendSession session_;
   StepPipeline pipeline_;
   Members members_;
@@ -119,10 +119,10 @@ class TrainingLoop {
   std::optional<Monitor> monitor_;       // of process 0
   std::optional<TextMeasurement> text_;  // of process 0
   uint64_t step_ = 0;                    // steps done
-  bool fresh_ = false;                   // there was no checkpoint
-  StepRecord newest_;                    // empty before the first
-  double seconds_before_ = 0.0;          // that earlier processes of the run took
-  double seconds_ = 0.0;                 // of the run, as all processes know it
+  bool fresh_ = false;                   // the folder had no checkpoint
+  StepRecord newest_;                    // the newest step; empty before the first
+  double seconds_before_ = 0.0;          // seconds that earlier processes of the run took
+  double seconds_ = 0.0;                 // seconds of the run, equal on all processes
   bool one_was_signalled_ = false;
   bool out_of_patience_ = false;
 };

@@ -63,7 +63,7 @@ Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
   return made;
 }
 
-// Leaves in mine_, for each tensor of this process, how many of its weights moved, and the move of each weight modulo
+// Writes into mine_, for each tensor of this process, how many of its weights moved, and the move of each weight modulo
 // 256. The others add these moves to their own weights and do not copy the weights, so a process with wrong weights
 // stays wrong and is found.
 Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
@@ -116,7 +116,7 @@ void Updates::take_others(std::vector<int64_t>& changed) {
   }
 }
 
-// Takes the seconds of a step on trial. Tries the other method after this one, and then keeps the faster.
+// Takes the seconds of a step on trial. Tries the other method next, and then keeps the faster one.
 void Updates::add_time(double seconds) {
   seconds_.push_back(seconds);
   if (seconds_.size() < kTrialSteps) return;

@@ -26,10 +26,10 @@ class Updates {
   // `auto` tries each method for this number of steps, and does not time the first of them.
   static constexpr size_t kTrialSteps = 4;
 
-  // All outlive this.
+  // All arguments must outlive this.
   Updates(const Setup& setup, BackendSession& session, Processes& processes);
 
-  // Shared. As Learner::update(), on all processes.
+  // Shared. Does on all processes what Learner::update() does.
   Update make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
               const BatchBuffer& batch, std::span<const egg_site_sums> sites);
   // Shared. Brings the slots of every tensor, from slot `first` on, from the process that has updated it to all others.

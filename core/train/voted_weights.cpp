@@ -54,8 +54,8 @@ void VotedWeights::mark(const BatchBuffer& batch, size_t begin, size_t end, uint
 uint64_t VotedWeights::count(const BatchBuffer& batch, Threads* threads) {
   if (tables_.empty()) return unmasked_;
   const size_t places = batch.inputs.size();
-  // Each piece has bits of its own: threads that set the same ones wait for each other's caches. It reads more places
-  // than it has words to clear and to add up.
+  // Each piece has bits of its own, because threads that set the same bits wait for each other's caches. It reads more
+  // places than it has words to clear and to add up.
   const size_t fewest = std::max<size_t>(kFewestElements, words_);
   const size_t pieces = std::clamp(places * reads_.size() / fewest, size_t{1}, kMostPieces);
   seen_.resize(pieces * words_);

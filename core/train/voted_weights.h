@@ -1,4 +1,4 @@
-// How many weights a step may move: votes.masked leaves rows alone that no voter read.
+// Counts the weights that a step may move: votes.masked does not touch rows that no voter read.
 #ifndef EGGROLL_TRAIN_VOTED_WEIGHTS_H
 #define EGGROLL_TRAIN_VOTED_WEIGHTS_H
 
@@ -12,13 +12,13 @@ namespace eggroll {
 
 class VotedWeights {
  public:
-  // learner: outlives this.
+  // learner must outlive this.
   explicit VotedWeights(const Learner& learner);
 
   uint64_t perturbed() const { return perturbed_; }  // weights of all perturbed tensors
 
-  // The weights that have votes in a step: of a masked table the rows that its voters read, of any other perturbed
-  // tensor all. batch: what all members read; empty where there are no masks. threads: null for the caller's alone.
+  // The number of weights with votes in a step: in a masked table those of rows that its voters read, in any other
+  // perturbed tensor all. batch: what all members read; empty without masks. threads: null for the caller's alone.
   uint64_t count(const BatchBuffer& batch, Threads* threads = nullptr);
 
  private:
@@ -30,7 +30,7 @@ class VotedWeights {
     uint64_t cols;
     uint32_t first_stream;
     uint32_t end_stream;
-    uint64_t first_word;  // of its bits, behind those of other tables
+    uint64_t first_word;  // of its bits, after those of other tables
     uint64_t words;
   };
   struct Read {

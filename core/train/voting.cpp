@@ -15,7 +15,7 @@
 namespace eggroll {
 namespace {
 
-// Whether the name is what the pattern says; * stands for any text.
+// Whether the name matches the pattern, in which * stands for any text.
 bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern.front() != '*') {
@@ -58,7 +58,7 @@ std::vector<uint32_t> streams_of(const TrainSettings& train, const std::vector<P
   return streams;
 }
 
-// By parameter, the group whose list names it; the number of groups where none does.
+// By parameter, the group whose list names it; the number of groups if none does.
 std::vector<size_t> named_groups_of(const Program& program, const std::vector<PerturbGroup>& groups) {
   const std::vector<egg_param>& params = program.params();
   std::vector<size_t> found(params.size(), groups.size());
@@ -74,8 +74,8 @@ std::vector<size_t> named_groups_of(const Program& program, const std::vector<Pe
         }
         found[i] = g;
       }
-      // A pattern may be meant for other models. If it is misspelt, the parameters that it means are in no group, which
-      // is found.
+      // A pattern may be meant for other models. If it is misspelt, the parameters that it means are in no group, and
+      // that is found.
       if (!is_known && pattern.find('*') == std::string::npos) {
         refuse(
             fmt::format("'{}' of group {} is no parameter of the model, expected names that `eggroll show` prints; "
@@ -101,7 +101,7 @@ int32_t shift_at_loss(const egg_site& site, const SiteSettings& settings, int32_
                     "but its own; leave the horizon out",
                     settings.value, site.horizon));
   }
-  // A difference reaches twice what is between the members. Where all are clipped, they say nothing of any channel.
+  // A difference may be twice what is between the members. If all are clipped, they say nothing of any channel.
   if (2 * between > egg_draw_limit(site.draws)) {
     refuse(
         fmt::format("{} draws with an amplitude of {} differ by up to {:.3g} bits, and differences of so many are "

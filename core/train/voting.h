@@ -1,4 +1,4 @@
-// Which pairs perturb and vote on each parameter: `perturb.groups` and `votes.masked`.
+// Decides which pairs perturb each parameter and vote on it: `perturb.groups` and `votes.masked`.
 #ifndef EGGROLL_TRAIN_VOTING_H
 #define EGGROLL_TRAIN_VOTING_H
 
@@ -17,8 +17,8 @@ struct Voting {
   std::vector<uint32_t> group_streams;
   std::vector<egg_site> sites;
 };
-// Throws Error (key groups) where a perturbed parameter is in no group or in two, a name without * is no parameter's,
-// shares do not add up to 1, a group is left without a stream, or a site cannot be perturbed so.
+// Throws Error (key groups) if a perturbed parameter is in no group or in two, a name without * is no parameter's,
+// shares do not add up to 1, a group has no stream, or a site cannot be perturbed in this way.
 Voting assign_voters(const Program& program, const TrainSettings& train, bool masked,
                      const std::vector<PerturbGroup>& groups);
 
