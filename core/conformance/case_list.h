@@ -1,4 +1,4 @@
-// What the cases of single ops are made of.
+// The building blocks of the cases for single ops.
 #ifndef EGGROLL_CONFORMANCE_CASE_LIST_H
 #define EGGROLL_CONFORMANCE_CASE_LIST_H
 
@@ -10,7 +10,7 @@
 
 namespace eggroll {
 
-// One, around the vector widths of every instruction set, primes.
+// One, primes, and sizes around the vector widths of every instruction set.
 inline constexpr int32_t kSizes[] = {1, 2, 3, 7, 8, 13, 15, 16, 17, 31, 32, 33, 61, 63, 64, 65, 127, 128, 129};
 
 inline egg_noise noise_kind(uint32_t variant) {
@@ -57,7 +57,7 @@ class Cases {
   std::vector<OpCase> cases_;
 };
 
-// A state that keeps what the runner put there.
+// A state that keeps the values that the runner put there.
 inline Value constant_state(ProgramBuilder& program, const std::string& name, int32_t size) {
   const Value state = program.state(name, size);
   program.store(state, state);
@@ -72,7 +72,7 @@ inline void keep(ProgramBuilder& program, Value value) {
 void add_wide_linear_cases(Cases& cases);
 void add_wide_add_cases(Cases& cases);
 
-// The cases of each op: an op without any does not link.
+// The cases of each op: an op without cases does not link.
 #define EGG_DECLARE_CASES(code, name, ...) std::vector<OpCase> cases_##name();
 EGG_OPS(EGG_DECLARE_CASES)
 #undef EGG_DECLARE_CASES

@@ -1,5 +1,5 @@
-// The conformance suite: small programs and rules around each op, run on a backend, every byte that comes out compared.
-// This room depends on plugin/, program/ and train/; used by `eggroll check` and by the tests.
+// The conformance suite: small programs and rules around each op run on a backend, and every byte that comes out is
+// compared. This room depends on plugin/, program/ and train/; `eggroll check` and the tests use it.
 #ifndef EGGROLL_CONFORMANCE_CASES_H
 #define EGGROLL_CONFORMANCE_CASES_H
 
@@ -38,7 +38,7 @@ struct RuleCase {
   std::function<void(RuleBuilder&)> build;
 };
 
-// Steps of a small model whose streams have sites (egg_site), with a few pairs that perturb parameters beside them.
+// Steps of a small model whose streams have sites (egg_site); a few other pairs perturb parameters.
 struct SiteCase {
   struct Site {
     std::string value;
@@ -60,11 +60,11 @@ struct SiteCase {
 // At least one case for every op of the lists; an op without cases does not link.
 std::vector<OpCase> op_cases();
 std::vector<RuleCase> rule_cases();
-// Both kinds of draws at what the loss reads.
+// Both kinds of draws at the value that the loss reads.
 std::vector<SiteCase> output_site_cases();
-// Both at a value within the program, beside orthogonal ones at the output.
+// Both kinds of draws at a value within the program, together with orthogonal draws at the output.
 std::vector<SiteCase> inner_site_cases(const std::vector<uint32_t>& horizons);
-// At wide values and others that attention lies behind, of more tokens than a warp has lanes.
+// Draws at wide values and others that enter an attention later, over more tokens than a warp has lanes.
 std::vector<SiteCase> attention_site_cases();
 
 // The number of shapes, and a scenario with one of them. A shape is a population, streams and a range of members: some
@@ -79,13 +79,13 @@ void build_vote_rule(RuleBuilder& rule);
 // Throws Error if the backend fails or writes outside a buffer it was given.
 Transcript run_case(const BackendInstance& backend, const OpCase& test, int threads);
 Transcript run_case(const BackendInstance& backend, const RuleCase& test, int threads);
-// sessions: that share its streams and its updates.
+// sessions: the number of sessions that share its streams and its updates.
 Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads, uint32_t sessions = 1);
 
 // A site of a random program, compared with the reference (which may be null) and with itself on three threads and in
 // sessions that share it.
 struct RandomSites {
-  bool has_run = false;    // false: the program has none, or the backend says that it has not
+  bool has_run = false;    // false: the program has no sites, or the backend says that it lacks them
   std::string difference;  // empty where all agree, else a sentence
 };
 RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const BackendInstance* reference);

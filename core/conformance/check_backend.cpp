@@ -1,4 +1,4 @@
-// The conformance suite over a backend.
+// Runs the conformance suite on a backend.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void fail(Check& check, const Case& test, const std::string& why) {
   if (check.failures.size() < kMostFailures) check.failures.push_back(fmt::format("{}: {}", test.name, why));
 }
 
-// Names the cases whose results are not the reference's.
+// Names the cases whose results differ from the reference's.
 template <class Case>
 void find_differences(Check& check, const std::vector<Case>& cases, const BackendInstance& tested,
                       const BackendInstance& reference) {
@@ -49,7 +49,7 @@ void find_differences(Check& check, const std::vector<Case>& cases, const Backen
   }
 }
 
-// Whether the backend says that it has no such sites.
+// Whether the backend says that it lacks such sites.
 bool lacks(const BackendInstance& tested, const SiteCase& test) try {
   run_case(tested, test, 1);
   return false;
@@ -57,8 +57,8 @@ bool lacks(const BackendInstance& tested, const SiteCase& test) try {
   return error.code() == EGG_ERROR_UNSUPPORTED;
 }
 
-// All cases of one op, with one thread and with three. The hash kept of the reference's results tells whether they are
-// the same; the reference itself runs only to say where they are not.
+// Runs all cases of one op, with one thread and with three. The kept hash of the reference's results tells whether they
+// are the same; the reference itself runs only to find where they differ.
 template <class Case>
 Check check_op(const std::string& what, const std::vector<Case>& cases, const BackendInstance& tested,
                const BackendInstance* reference) {
@@ -75,7 +75,7 @@ Check check_op(const std::string& what, const std::vector<Case>& cases, const Ba
       add(hash, actual);
       const std::string threads = first_difference(actual, run_case(tested, test, 3));
       if (!threads.empty()) fail(check, test, "three threads give another result than one: " + threads);
-      // Random programs are shared among sessions, single ops are not.
+      // Random programs are shared among sessions, but single ops are not.
       if constexpr (kHasSites) {
         const std::string sessions = first_difference(actual, run_case(tested, test, 1, 3));
         if (!sessions.empty())

@@ -1,4 +1,4 @@
-// The promises of models and optimizers, each tried on the reference backend. Backends: check_backend.cpp.
+// Tries each promise of models and optimizers on the reference backend. Backends: check_backend.cpp.
 #include "conformance/check_plugin.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ egg_noise default_noise() {
   return noise;
 }
 
-// Runs body as one case; what it throws is the failure.
+// Runs body as one case; an exception is the failure.
 template <class Body>
 void attempt(Check& check, Body&& body) {
   ++check.cases;

@@ -1,4 +1,4 @@
-// `eggroll check`: what a plugin of each kind must hold to.
+// `eggroll check`: the promises that a plugin of each kind must keep.
 #ifndef EGGROLL_CONFORMANCE_CHECK_PLUGIN_H
 #define EGGROLL_CONFORMANCE_CHECK_PLUGIN_H
 
@@ -9,7 +9,7 @@
 
 namespace eggroll {
 
-// One line of the report: an op, or a promise. passed is false where cases is 0: nothing run proves nothing.
+// One line of the report: an op, or a promise. passed is false if cases is 0: no case proves nothing.
 struct Check {
   std::string what;
   size_t cases = 0;
@@ -17,7 +17,7 @@ struct Check {
   bool passed() const { return cases > 0 && failures.empty(); }
 };
 
-// Random cases: how many, the first with this seed, the next with the next.
+// Random cases: their number, and the seed of the first; each next case has the next seed.
 struct RandomCases {
   uint64_t seed = 1;
   uint64_t count = 300;  // of programs, and as many of rules
@@ -30,11 +30,11 @@ struct RandomCases {
 std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference,
                                  const RandomCases& random = {});
 
-// The random ones alone.
+// Runs the random cases alone.
 std::vector<Check> check_random(const BackendInstance& tested, const BackendInstance* reference,
                                 const RandomCases& random);
 
-// The hash that golden.inc keeps of an op ("op embed", "rule iadd") or of kRandomCases; "none" where it keeps none.
+// The hash that golden.inc keeps for an op ("op embed", "rule iadd") or for kRandomCases; "none" if it keeps none.
 inline constexpr const char* kRandomCases = "random cases";
 std::string kept_hash(const std::string& what);
 // The hash of the texts of some random cases, which are the same on every machine.
@@ -56,8 +56,8 @@ std::vector<Check> check_model(const ChosenPlugin& plugin, const egg_settings& s
 std::vector<Check> check_optimizer(const ChosenPlugin& plugin, const egg_settings& settings,
                                    const BackendInstance& reference);
 
-// By all processes of a job, each of which calls it: gathers, collects and broadcasts of many sizes bring what was
-// sent. Empty on all processes but 0.
+// All processes of a job must call it: gathers, collects and broadcasts of many sizes must bring what was sent. Empty
+// on all processes but 0.
 std::vector<Check> check_processes(const ChosenPlugin& plugin);
 
 }  // namespace eggroll

@@ -1,4 +1,4 @@
-// What carries bytes between processes, by all of its processes: each knows what the others send.
+// Checks a processes plugin. All its processes run this, and each knows which bytes the others must send.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -10,7 +10,7 @@ namespace eggroll {
 namespace {
 
 constexpr uint64_t kLarge = 3 << 20;
-constexpr uint64_t kLargest = 65 << 20;  // of one process: what moves the weights of a large model
+constexpr uint64_t kLargest = 65 << 20;  // from one process, as much as the weights of a large model
 
 uint8_t byte_of(uint64_t round, uint64_t process, uint64_t at) {
   return static_cast<uint8_t>(31 * round + 7 * process + at);
@@ -80,7 +80,7 @@ class ProcessesCheck {
     return bytes;
   }
 
-  // Equal and unequal sizes, none, and more than one message holds.
+  // Sizes that are equal, unequal and zero, and one that exceeds a message.
   template <class Case>
   Check over_sizes(const std::string& what, Case&& holds) {
     Check check{fmt::format("{}, {} processes", what, size_), 0, {}};

@@ -31,7 +31,7 @@ class Draws {
     return list[below(static_cast<uint32_t>(list.size()))];
   }
 
-  // Mostly anything in [-127, 127], often an extreme.
+  // Mostly any number in [-127, 127], often -127 or 127.
   int8_t value() {
     const uint32_t w = word();
     if (w % 8 == 0) return 127;

@@ -5,7 +5,7 @@
 namespace eggroll {
 namespace {
 
-// Who votes: readers of the row, of all pairs or of a range of them.
+// Readers of the row vote, out of all pairs or out of a range of them.
 void add_masked_embed_cases(Cases& cases) {
   uint32_t split = 0;
   for (const int32_t size : {1, 5, 16, 33, 64, 130}) {
@@ -33,7 +33,7 @@ void add_masked_embed_cases(Cases& cases) {
       }
     }
   }
-  // A table that a linear reads as well is voted on by all.
+  // All pairs vote on a table that a linear reads as well.
   cases
       .add("masked, with a tied head",
            [=](ProgramBuilder& program) {
@@ -43,7 +43,7 @@ void add_masked_embed_cases(Cases& cases) {
       .scenario.masked = true;
 }
 
-// Parameters that more than one op reads, and a frozen one beside one that is not.
+// Parameters that more than one op reads, and a frozen one together with one that is not.
 void add_shared_linear_cases(Cases& cases) {
   cases.add(
       "tied to the embedding",
@@ -95,7 +95,7 @@ std::vector<OpCase> cases_embed() {
              })
         .scenario.noise.rank = rank;
   }
-  // The noise of either side passes the end of its half of a table.
+  // On either side the noise passes the end of its half of a table.
   cases
       .add(
           "vocabulary and width over 256",
@@ -158,7 +158,7 @@ std::vector<OpCase> cases_linear() {
       test.scenario.states = Fill::kSmall;
     }
   }
-  // Every product of one sign: the largest sums that the host lets pass, and all that saturates on the way.
+  // Products of one sign: the largest sums that the host lets pass, and everything that saturates on the way.
   for (const Fill weights : {Fill::kLargest, Fill::kSmallest}) {
     for (const Fill states : {Fill::kLargest, Fill::kSmallest}) {
       for (const auto& [cols, shift] : {std::pair{64, 13}, std::pair{515, 16}, std::pair{8251, 20}}) {
@@ -240,7 +240,7 @@ std::vector<OpCase> cases_add() {
     test.scenario.states = fill;
     test.scenario.weights = Fill::kExtreme;
   }
-  // Nothing but the sign of a perturbation is left, if that.
+  // At most the sign of a perturbation is left.
   for (const int32_t rounding : {EGG_ROUND_NEAREST, EGG_ROUND_FLOOR}) {
     OpCase& test = cases.add(fmt::format("smallest noise, rounding {}", rounding), [=](ProgramBuilder& program) {
       keep(program, program.add("out", constant_state(program, "a", 26), {}, program.vector("bias", 26, 5)));
@@ -268,7 +268,7 @@ std::vector<OpCase> cases_gru_gate() {
     });
   };
   for (const int32_t size : kSizes) add(fmt::format("size {}", size), size);
-  // Every pair of extremes, and both inputs one value.
+  // Every pair of extremes, and one value as both inputs.
   add("of extremes", 70).scenario.states = Fill::kExtreme;
   cases.add("of one value", [=](ProgramBuilder& program) {
     const Value f = constant_state(program, "f", 70);
@@ -355,7 +355,7 @@ std::vector<OpCase> cases_loss() {
   most = shaped_scenario(kOnePair, noise_kind(0));
   most.states = Fill::kSmallest;
   most.reset = 0;
-  // More bits than an int32 holds in Q16.
+  // The loss has more bits in Q16 than an int32 holds.
   for (const int32_t vocab : {2, 7}) {
     Scenario& scenario = add(fmt::format("vocabulary {} over many tokens", vocab), vocab, 1 << 18);
     scenario.states = Fill::kExtreme;

@@ -1,4 +1,4 @@
-// A random case as the host holds it, run and printed.
+// Makes, runs and prints a random case as the host holds it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace eggroll {
 namespace {
 
-// Channels of each head; where the heads cannot share the size evenly, a number that the host refuses.
+// Channels of each head; if the heads cannot share the size evenly, a number that the host refuses.
 int32_t head_of(int32_t size, int32_t heads) { return size % heads == 0 ? size / heads : size + 1; }
 
 // The table of an op, from its seed.
@@ -101,7 +101,7 @@ std::string disagreement(const RandomCase& test, const BackendInstance& tested, 
       const std::string difference = first_difference(run_case(*reference, test, {}), actual);
       if (!difference.empty()) return difference;
     }
-    // One or the other, for each takes as long as all that was before.
+    // Only one of the two, because each takes as long as everything before.
     const bool shared = test.scenario.seed % 4 == 0;
     const std::string other =
         first_difference(actual, run_case(tested, test, shared ? Division{1, 3} : Division{3, 1}));

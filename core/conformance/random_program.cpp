@@ -57,7 +57,7 @@ class ProgramGenerator {
     for (uint32_t i = 0; i < count; ++i) program_.dims.push_back(random_size());
     if (draws_.one_in(6)) program_.dims[0] = 257 + static_cast<int32_t>(draws_.below(60));
     if (draws_.one_in(5)) program_.dims[draws_.below(count)] = 200 + static_cast<int32_t>(draws_.below(900));
-    // What an attention takes.
+    // Sizes that an attention takes.
     if (draws_.one_in(2)) program_.dims[1] = 4 * (1 + static_cast<int32_t>(draws_.below(12)));
     program_.dims[0] = std::max(2, program_.dims[0]);
   }
@@ -78,7 +78,7 @@ class ProgramGenerator {
 
   int32_t add_state(int32_t dim) { return add_value(dim, true); }
 
-  // A value that may be read now: of that size, or of any where dim is -1; -1 where there is none. Often one that
+  // A value that may be read now: of that size, or of any size if dim is -1; -1 if there is none. Often it is one that
   // nothing has read yet.
   int32_t any_value(int32_t dim, bool wide_too = false) {
     std::vector<int32_t> all;
@@ -180,7 +180,7 @@ class ProgramGenerator {
     if (program_.context == 0) program_.context = 1 + static_cast<int32_t>(draws_.below(draws_.one_in(4) ? 40 : 9));
   }
 
-  // By token or by an index, on top of a value or alone.
+  // An embed by token or by an index, added to a value or alone.
   void add_embed() {
     const int32_t x = draws_.one_in(2) ? any_value(-1) : -1;
     const int32_t dim = x >= 0 ? value(x).dim : any_dim();
@@ -232,7 +232,7 @@ class ProgramGenerator {
     add_op(EGG_OP_STORE, {x}, state);
   }
 
-  // Into a state of its size that has no store yet, or a new one.
+  // Stores into a state of its size that has no store yet, or into a new one.
   void store_somewhere(int32_t x) {
     for (size_t i = 0; i < program_.values.size(); ++i) {
       const RandomProgram::Value& v = program_.values[i];
@@ -243,7 +243,7 @@ class ProgramGenerator {
     store(add_state(value(x).dim), x);
   }
 
-  // Logits, stores of what is left over, the loss.
+  // Adds the logits, stores of unread values, and the loss.
   void finish() {
     static constexpr int32_t kUnits[] = {1, 256, 4096, 4096, 65536, 1 << 18};
     int32_t logits = draws_.one_in(4) ? -1 : any_value(0);
@@ -321,7 +321,7 @@ void cut_largest_size(RandomProgram& program) {
 }
 
 RandomCase random_program_case(uint64_t seed) {
-  // What the host refuses is made anew: a shift that could overflow, say.
+  // A program that the host refuses is made anew: a shift could overflow, say.
   for (uint32_t attempt = 0;; ++attempt) {
     RandomCase test = ProgramGenerator(seed, attempt).go();
     try {

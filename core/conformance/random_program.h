@@ -59,8 +59,8 @@ struct RandomCase {
   Scenario scenario;
 };
 
-// A random program under the rule that keeps its votes; a random rule over a small program. The same seed gives the
-// same case everywhere. The host accepts both.
+// A random program with the rule that keeps its votes; a random rule with a small program. The same seed gives the same
+// case everywhere. The host accepts both.
 RandomCase random_program_case(uint64_t seed);
 RandomCase random_rule_case(uint64_t seed);
 
@@ -76,7 +76,7 @@ void require_valid(const RandomCase& test);
 
 Transcript run_case(const BackendInstance& backend, const RandomCase& test, const Division& division);
 
-// Empty where one thread, three threads and the reference agree, else a sentence. reference may be null.
+// Empty if one thread, three threads and the reference agree, else a sentence. reference may be null.
 std::string disagreement(const RandomCase& test, const BackendInstance& tested, const BackendInstance* reference);
 
 // Removes as much as it can while fails() stays true: ops, slots, sizes, members, tokens, streams, the rank, calls.

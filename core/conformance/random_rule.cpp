@@ -76,7 +76,7 @@ class RuleGenerator {
     scenario.actions.push_back({.kind = ActionKind::kInfer, .streams = 3, .tokens = 2});
   }
 
-  // An earlier node of that type, often a late one; a constant where there is none.
+  // An earlier node of that type, often a late one; a constant if there is none.
   int32_t operand(char type) {
     std::vector<int32_t> known;
     for (size_t i = 0; i < types_.size(); ++i) {

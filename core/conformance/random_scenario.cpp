@@ -1,4 +1,4 @@
-// What is done with a random program: its noise, its members, the calls of its session.
+// Makes the scenario of a random program: its noise, its members, the calls of its session.
 #include <algorithm>
 
 #include "conformance/draws.h"
@@ -46,7 +46,7 @@ class ScenarioGenerator {
     noise.sigma_vector_shift = draws_.one_in(4) ? 0 : random_shift(0);
   }
 
-  // As the configuration lets it be: at most 12.
+  // A shift that the configuration allows: at most 12.
   int32_t random_shift(int32_t least) {
     return std::min(12, least + static_cast<int32_t>(draws_.below(draws_.one_in(4) ? 13 : 6)));
   }
@@ -125,7 +125,7 @@ class ScenarioGenerator {
     action.members_per_stream = draws_.one_in(3) ? 2 : even(2, std::max(2U, std::min(action.count, 60U)));
     action.streams = draws_.one_in(8) ? 1 + draws_.below(3) : 0;
     action.tokens = tokens_for(action.count);
-    // Often the step of the call before: what a backend keeps for a step must be that of these members.
+    // Often the step of the call before: what a backend keeps for a step must belong to these members.
     action.step = draws_.one_in(3) ? last_step_ : random_step();
     last_step_ = action.step;
     scenario_.actions.push_back(action);

@@ -15,8 +15,8 @@ struct Shape {
   uint32_t streams;  // of inference
 };
 
-// Members come in pairs; vector units take 4, 8 or 16 pairs at a time and may keep several such vectors in hand. A
-// prime number of shapes meets every size, rounding and noise that the cases step through.
+// Members come in pairs; vector units take 4, 8 or 16 pairs at a time and may have several such vectors in use. The
+// number of shapes is prime, so that over the cases every shape comes with every size, rounding and noise.
 constexpr Shape kShapes[] = {
     {12, {{0, 8, 4}, {8, 4, 4}}, 5},     {2, {{0, 2, 2}, {0, 2, 2}}, 1},        {34, {{0, 34, 2}, {2, 30, 6}}, 17},
     {66, {{0, 66, 22}, {14, 52, 4}}, 3}, {16, {{0, 16, 16}, {6, 10, 2}}, 16},   {130, {{0, 130, 26}, {62, 68, 34}}, 70},
@@ -55,7 +55,7 @@ Scenario shaped_scenario(uint32_t number, const egg_noise& noise) {
   scenario.noise = noise;
   scenario.population = shape.population;
   scenario.reset = 12;  // seldom: a state that was reset holds zeros from there on
-  // The second range goes on from the states that the first left.
+  // The second range continues from the states that the first one left.
   for (const uint64_t step : {uint64_t{7}, uint64_t{1} << 40}) {
     for (const Range& range : shape.ranges) scenario.actions.push_back(evaluate(step, range));
     scenario.actions.push_back(of_members(ActionKind::kGetStates, 0, shape.population));

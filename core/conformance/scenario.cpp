@@ -1,4 +1,4 @@
-// Runs a case through every entry point of a backend and writes down all that comes back.
+// Runs a case through every entry point of a backend and records everything that comes back.
 #include "conformance/scenario.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace eggroll {
 namespace {
 
-// Streams of random numbers, so that no number depends on how many others were drawn: a case that shrinks keeps them.
+// Streams of random numbers. No number depends on how many others are drawn, so a case that shrinks keeps its numbers.
 enum DrawStream : uint32_t { kWeights = 1, kSlots = 10000, kStates = 20000, kActions = 30000 };
 
 int8_t filled(Draws& draws, Fill fill) {
@@ -50,7 +50,7 @@ Array<int8_t> filled(Draws draws, Fill fill, size_t count) {
   return values;
 }
 
-// Every NaN is one value: IEEE leaves its payload open.
+// All NaNs count as one value, because IEEE leaves their payload open.
 uint32_t canonical(uint32_t bits, char type) {
   return type == 'f' && std::isnan(std::bit_cast<float>(bits)) ? 0x7fc00000U : bits;
 }

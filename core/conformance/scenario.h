@@ -1,4 +1,4 @@
-// What is done with a program and a rule on a backend, and with which numbers: the part of a case that no op changes.
+// What a case does with a program and a rule on a backend, and with which numbers: the part that no op changes.
 #ifndef EGGROLL_CONFORMANCE_SCENARIO_H
 #define EGGROLL_CONFORMANCE_SCENARIO_H
 
@@ -67,7 +67,7 @@ struct Scenario {
 // Throws Error where the host would refuse to run this.
 void require_valid(const Program& program, const Rule& rule, const Scenario& scenario);
 
-// How the work of a scenario is divided; no result may depend on it.
+// How the work of a scenario is divided; no result may depend on the division.
 struct Division {
   int threads = 1;
   uint32_t sessions = 1;  // that share its members and its updates, each with `threads` threads
@@ -78,7 +78,7 @@ struct Division {
 Transcript run_scenario(const BackendInstance& backend, const Program& program, const Rule& rule,
                         const Scenario& scenario, const Division& division);
 
-// One line a fact, for the report of a failure.
+// One line for each fact, for the report of a failure.
 std::string text(const Scenario& scenario);
 
 }  // namespace eggroll

@@ -11,7 +11,7 @@
 namespace eggroll {
 namespace {
 
-// visit(session, first, count), of a range of members what each session has of its own.
+// Calls visit(session, first, count) for each session with its own members in the range.
 template <class Visit>
 void each_part(std::vector<BackendSession>& sessions, uint32_t first, uint32_t count, const Visit& visit) {
   for (BackendSession& session : sessions) {
@@ -68,7 +68,7 @@ void SessionParts::evaluate(const egg_evaluate& call) {
   });
 }
 
-// Tells each session what streams of sites have left in the others.
+// Gives each session what streams of sites have left in the others.
 void SessionParts::exchange_sites() {
   for (size_t from = 0; from < sessions_.size(); ++from) {
     for (uint32_t i = 0; i < specs_[from].site_count; ++i) {

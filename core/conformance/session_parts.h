@@ -10,7 +10,7 @@
 
 namespace eggroll {
 
-// To its user it is one session of the whole population; see BackendSession.
+// Its user sees one session of the whole population; see BackendSession.
 class SessionParts {
  public:
   // spec: of the whole; parts: 1 or more, but no more than there are pairs, or streams where there are sites. Members
@@ -24,7 +24,7 @@ class SessionParts {
   void set_states(uint32_t first, uint32_t count, const int8_t* states);
   void get_states(uint32_t first, uint32_t count, int8_t* states);
   void evaluate(const egg_evaluate& call);
-  // Throws Error where a part changes what was not chosen.
+  // Throws Error if a part changes a parameter that was not chosen.
   void update(const egg_update& call);
   void infer(const egg_infer& call);
 

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMostTries = 2000;
 constexpr uint64_t kVariants = 4;  // of the random numbers, for each try
 
-// Numbers kept of a list, and where each of them goes: -1 for those dropped.
+// Which numbers of a list are kept, and where each goes: -1 for those that are dropped.
 std::vector<int32_t> renumber(const std::vector<bool>& kept) {
   std::vector<int32_t> to(kept.size(), -1);
   int32_t next = 0;
@@ -91,7 +91,7 @@ void drop_unread(RandomProgram& program) {
   }
 }
 
-// Members that are no longer there are not asked for.
+// Does not ask for members that no longer exist.
 void clip_members(Scenario& scenario) {
   for (Action& action : scenario.actions) {
     const bool evaluate = action.kind == ActionKind::kEvaluate;
@@ -248,7 +248,7 @@ void drop_slot(RandomRule& rule, size_t dropped, const egg_rule_node& instead) {
   rule.slots.erase(rule.slots.begin() + static_cast<ptrdiff_t>(dropped));
 }
 
-// A node that nothing reads is dropped, one that is read becomes one of its operands or a constant.
+// Drops a node that nothing reads; replaces one that is read by one of its operands or by a constant.
 void fewer_nodes(Cuts& cuts) {
   const auto constant = [](char type) {
     return egg_rule_node{type == 'i' ? EGG_RULE_CONST_I32 : EGG_RULE_CONST_F32, {-1, -1, -1}, 0, 1, 1.0F};
@@ -340,7 +340,7 @@ bool is_valid(const RandomCase& test) {
   }
 }
 
-// A cut moves the random numbers, which may hide what fails: each is tried with other numbers as well.
+// A cut moves the random numbers, which may hide the failure, so each cut is tried with other numbers as well.
 bool still_fails(RandomCase& smaller, const std::function<bool(const RandomCase&)>& fails) {
   for (uint64_t variant = 0; variant < kVariants; ++variant) {
     if (fails(smaller)) return true;

@@ -22,7 +22,7 @@ namespace {
 constexpr uint32_t kStepsOfCase = 3;
 constexpr int32_t kUnitOfCase = 9000;
 
-// Two heads, and the sum of what a matrix makes of theirs and x. The number of the attention ends its names.
+// Two heads, and the sum of x and a matrix times the heads' output. The attention's number ends the names.
 Value attended(ProgramBuilder& builder, Value x, const SiteCase& test, uint32_t number) {
   Draws draws(number);
   const int32_t head = test.width / 2;
@@ -141,7 +141,7 @@ std::vector<SiteCase> attention_site_cases() {
 
 namespace {
 
-// Streams [0, of_sites) are of sites, the others of pairs that perturb parameters.
+// Streams [0, of_sites) have sites; the pairs of the others perturb parameters.
 struct SiteRun {
   const Program& program;
   const Rule& rule;
@@ -236,7 +236,7 @@ Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws,
   return transcript;
 }
 
-// Gives the site the parameters of its sum that nothing else reads in another way. Returns whether there are any.
+// Gives the site those parameters of its sum that nothing else reads in another way. Returns whether there are any.
 bool take_voters(const egg_program& program, SiteRun& test) {
   const std::vector<uint32_t> ops = ops_of_sum(program, test.sites.back().value);
   bool any = false;
@@ -258,7 +258,7 @@ bool take_voters(const egg_program& program, SiteRun& test) {
   return any;
 }
 
-// Gives the case a site at the first value, from a random one on, that can be one.
+// Gives the case a site at the first possible value, counted from a random one on.
 void draw_site(const egg_program& view, SiteRun& of_case, Draws& draws) {
   const uint32_t first = draws.below(view.op_count);
   for (uint32_t i = 0; i < view.op_count && of_case.sites.empty(); ++i) {

@@ -27,7 +27,7 @@ inline std::vector<int32_t> random_angles(Draws& draws, int32_t context, int32_t
   return entries;
 }
 
-// Falling from `largest` on, with zeros and jumps.
+// Weights that fall from `largest` on, with zeros and jumps.
 inline std::vector<int32_t> random_weights(Draws& draws, int32_t largest) {
   std::vector<int32_t> entries(EGG_ATTENTION_TABLE);
   for (int32_t& entry : entries) {

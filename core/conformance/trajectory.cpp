@@ -31,7 +31,7 @@ const std::vector<std::string> kCommon = {"name=trajectory",
                                           "noise.sigma_shift=2",
                                           "noise.sigma_vector_shift=2"};
 
-// As it was before there were tables, so that the hashes of then still hold.
+// The settings from before there were tables, so that the hashes of that time still hold.
 const std::vector<std::string> kPlain = {"votes.masked=false", "noise.distribution=gaussian"};
 
 struct Preset {
@@ -62,7 +62,7 @@ const std::vector<Preset> kModels = {
       "model.tied_head=false", "model.context_tables=[{tokens: 2, rows: 32}, {tokens: 3, rows: 256}]",
       "model.residual_init_std=0", "votes.masked=true", "noise.rank=2"}}};
 
-// Data of both sorts: one text that goes on, and rows that begin with a reset.
+// Data of both sorts: one continuous text, and rows that begin with a reset.
 const std::vector<Preset> kOptimizers = {
     {"sign_es with residual",
      {"optimizer=sign_es", "optimizer.schedule.inverse_time.anneal=15.0", "optimizer.schedule.inverse_time.decay=5",
@@ -118,7 +118,7 @@ std::vector<Trajectory> make_trajectories() {
   return made;
 }
 
-// Empty where the hashes are those kept.
+// Empty if the hashes equal the kept ones.
 std::string difference(const Trajectory& trajectory, const std::vector<std::string>& actual) {
   const auto golden = kGoldenTrajectories.find(trajectory.name);
   if (golden == kGoldenTrajectories.end()) return "no hashes are kept for it";
@@ -135,7 +135,7 @@ void use_backend(Learner& learner, const ChosenPlugin& backend) {
   learner.backend->require_support(learner.program->view(), learner.rule->view());
 }
 
-// fault(trajectory): what is wrong with it, empty for nothing.
+// fault(trajectory): says what is wrong with it; empty if nothing is.
 template <class Fault>
 Check check_each(const char* what, const Fault& fault) {
   Check check{what, 0, {}};

@@ -26,10 +26,10 @@ constexpr uint64_t kTrajectorySteps = 20;
 std::vector<std::string> weights_after_each_step(const Trajectory& trajectory, const ConfigSearch& configs,
                                                  const Registry& models, const ChosenPlugin& backend);
 
-// Against the hashes kept in trajectories.inc.
+// Compares the trajectories with the hashes kept in trajectories.inc.
 Check check_trajectories(const ConfigSearch& configs, const Registry& models, const ChosenPlugin& backend);
 
-// Each trajectory's session can be planned: see BackendInstance::plan_session.
+// Checks that each trajectory's session can be planned: see BackendInstance::plan_session.
 Check check_plans(const ConfigSearch& configs, const Registry& models, const ChosenPlugin& backend);
 
 }  // namespace eggroll

@@ -1,4 +1,4 @@
-// What a backend gave back, and the memory it was given.
+// The results that a backend gave back, and the memory that it was given.
 #ifndef EGGROLL_CONFORMANCE_TRANSCRIPT_H
 #define EGGROLL_CONFORMANCE_TRANSCRIPT_H
 
@@ -18,11 +18,11 @@ struct Transcript {
   std::vector<Part> parts;
 };
 
-// Empty where both are equal byte by byte, else a sentence saying where they first differ.
+// Empty if both are equal byte by byte, else a sentence that says where they first differ.
 std::string first_difference(const Transcript& expected, const Transcript& actual);
 
-// Memory to fill, and to hand to a backend. It holds kUnwritten at first, so that what a backend leaves out is seen;
-// byte-sized elements start at an odd address.
+// Memory that a backend is to fill. It holds kUnwritten at first, so that elements which a backend leaves out are
+// found; byte-sized elements start at an odd address.
 template <class T>
 class Array {
  public:

@@ -1,4 +1,4 @@
-// Cases of the ops on wide values, and of those that look at positions.
+// Cases for the ops on wide values, and for ops that use positions.
 #include "conformance/case_list.h"
 #include "conformance/tables.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int32_t kPositions = 3;  // of a shaped scenario's calls
 
-// Stores what int8 can show of a wide value: itself clipped, scaled, and shifted down by several bits.
+// Stores what int8 can show of a wide value: the value clipped, scaled, and shifted down by several bits.
 void keep_wide(ProgramBuilder& program, Value value) {
   const auto store = [&](const std::string& name, Value seen) {
     program.store(program.state("kept_" + name, program.size(seen)), seen);
@@ -117,7 +117,7 @@ std::vector<OpCase> cases_lut() {
                  const Table table = program.table("entries", random_lut(draws));
                  const Value y = program.lut("out", constant_state(program, "x", size), table);
                  keep(program, y);
-                 // What lies beyond the size must be no part of a sum.
+                 // Numbers beyond the size must be no part of a sum.
                  const Param gain = program.vector("gain", size, 16);
                  program.store(program.state("normed", size), program.l1_norm("norm", y, gain, EGG_DIVIDE_TRUNCATE));
                })
@@ -146,7 +146,7 @@ std::vector<OpCase> cases_max_norm() {
       });
     }
   }
-  // One value largest, all alike, all zero, quotients that end in a half.
+  // One value that is the largest, equal values, zeros, and quotients that end in a half.
   for (const Fill fill : {Fill::kOutliers, Fill::kSmallest, Fill::kZero, Fill::kSmall, Fill::kHalf}) {
     for (const int32_t size : {5, 64, 97}) {
       cases
@@ -278,7 +278,7 @@ std::vector<OpCase> cases_attention() {
       add(size, head, weighting, 7, 1 << 14, 7);
     }
     for (const int32_t shift : {0, 3, 10, 26}) add(20, 20, weighting, shift, 1 << 10, 5);
-    // One digit, two, three; the largest sum that the host lets pass.
+    // One, two and three digits; the largest sum that the host lets pass.
     for (const int32_t largest : {0, 1, 127, 128, 16383, 16384, (1 << 21) - 1}) add(16, 8, weighting, 6, largest, 4);
     for (const int32_t context : {1, 2, 3, 4, 5, 8, 9, 33}) add(12, 4, weighting, 8, (1 << 23) / 40, context);
     for (const Fill fill : {Fill::kExtreme, Fill::kLargest, Fill::kSmall, Fill::kZero}) {

@@ -9,7 +9,7 @@
 
 namespace eggroll {
 
-// Limits a whole sweep; a field that does not apply is absent. Once one is spent, no point begins; running ones save.
+// Limits a whole sweep; absent fields do not apply. Once one is spent, no point begins, and running points save.
 struct SweepBudget {
   std::optional<double> seconds;   // of wall time, of one launch
   std::optional<uint64_t> steps;   // of all points together
@@ -22,13 +22,13 @@ struct Spent {
   uint64_t tokens = 0;
 };
 
-// Limits one point's process, which is killed beyond them.
+// Limits one point's process, which is killed beyond a limit.
 struct PointLimits {
   std::optional<double> seconds;         // of wall time
   std::optional<uint64_t> memory_bytes;  // resident
 };
 
-// The sections sweep.budget and sweep.limits. Throw Error with file and line.
+// Reads the sections sweep.budget and sweep.limits. Throws Error with file and line.
 SweepBudget read_budget(const ConfigNode& config);
 PointLimits read_limits(const ConfigNode& config);
 

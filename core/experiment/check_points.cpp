@@ -56,7 +56,7 @@ class Checker {
   }
 
  private:
-  // With any backend where the point's own cannot run on this machine and need not.
+  // With any backend if the point's own cannot run on this machine and need not.
   ConfigNode checked_form(ConfigNode config) const {
     if (here_) return config;
     const std::string name = config.at("backend.name").text();
@@ -81,7 +81,7 @@ class Checker {
   std::map<std::string, Dataset> datasets_;
 };
 
-// In the child: a line of JSON for each point from `first` on.
+// Runs in the child: writes a line of JSON for each point from `first` on.
 [[noreturn]] void check_from(const std::vector<SweepPoint>& points, size_t first,
                              const std::vector<PluginFolder>& plugins, bool here, int pipe) {
   CallNote::keep_quiet();

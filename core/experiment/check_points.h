@@ -1,4 +1,4 @@
-// Every point of a sweep opened before the first runs: plugins, program, dataset, memory.
+// Opens every point of a sweep before the first runs: plugins, program, dataset, memory.
 #ifndef EGGROLL_EXPERIMENT_CHECK_POINTS_H
 #define EGGROLL_EXPERIMENT_CHECK_POINTS_H
 
@@ -15,7 +15,7 @@ struct PointCheck {
   std::string error;   // the sentence; "" where the point can run
   std::string device;  // "" where it runs elsewhere
   uint64_t memory_bytes = 0;
-  // What its numbers come from, beside its settings; empty where it cannot run.
+  // The sources of its numbers, in addition to its settings; empty if it cannot run.
   std::string program_hash;
   std::string rule_hash;
   std::vector<PluginRecord> plugins;
@@ -29,9 +29,9 @@ struct PointCheck {
 std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, const std::vector<PluginFolder>& plugins,
                                      bool here);
 
-// Throws Error where points that have ended were made with another op set, model program or update rule than the checks
-// say, which are those of the sweep's points: they are not taken as done. Returns the names of plugins of which other
-// builds made some, with the same arithmetic: "gru, sign_es".
+// Throws Error if points that have ended were made with another op set, model program or update rule than the checks
+// say: they are then not taken as done. Returns the names of plugins of which other builds, with the same arithmetic,
+// made some of the points: "gru, sign_es".
 std::string require_reusable(const Sweep& sweep, const std::vector<PointCheck>& checks);
 
 }  // namespace eggroll

@@ -22,8 +22,8 @@ class CommandLineValues {
   bool narrows() const { return !values_.empty(); }
   bool has(const std::string& key) const { return values_.contains(key); }
 
-  // Whether the command line sets the key, which is then said: text is what would vary it. Throws Error at source if it
-  // sets only a part of the key's value.
+  // Whether the command line sets the key; said() then names it. text: the override that would vary the key. Throws
+  // Error at source if the command line sets only a part of the key's value.
   bool fixes(const std::string& key, const Source& source, const std::string& text);
 
   // rows: the values of an axis, with one override each; of a zip, with one override for each of its axes; or listed

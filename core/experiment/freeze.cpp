@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kHalf = ".tmp";  // the folder that is being filled
 
-// Name of the copy to its original. Two originals of one name both stay, for the registry to judge; a folder that is
-// listed twice, as an installed one may be, has one copy.
+// Maps the name of a copy to its original. Two originals of one name both stay, for the registry to judge; a folder
+// that is listed twice, as an installed one may be, has one copy.
 std::map<std::string, fs::path> plugin_files(const std::vector<PluginFolder>& folders) {
   std::map<std::string, fs::path> files;
   std::set<fs::path> seen;
@@ -49,7 +49,7 @@ Error not_the_copies(const fs::path& folder, const std::string& what) {
   return Error(fmt::format("{}; delete the folder {} and run again to have it copied anew", what, folder.string()));
 }
 
-// Everything in the folder is loaded, so a file that nobody copied there must not be in it.
+// Everything in the folder is loaded, so it must hold no file that nobody copied there.
 Digests digests_in(const fs::path& folder) {
   Digests digests;
   for (const fs::path& path : paths_in(own_folder(folder))) {
@@ -61,7 +61,7 @@ Digests digests_in(const fs::path& folder) {
   return digests;
 }
 
-// A copy that something has damaged would train other weights, or crash.
+// A damaged copy would train other weights, or crash.
 void require_equal(const fs::path& folder, const Digests& expected) {
   Digests found = digests_in(folder);
   for (const auto& [name, digest] : expected) {
@@ -77,7 +77,7 @@ void require_equal(const fs::path& folder, const Digests& expected) {
   }
 }
 
-// What a launch left that was killed. Version 0.2 named it HASH.tmpPID.
+// Removes the leftovers of a launch that was killed. Version 0.2 named them HASH.tmpPID.
 void remove_half_copies(const fs::path& into) {
   for (const fs::path& path : paths_in(into)) {
     if (path.filename().string().find(kHalf) != std::string::npos) fs::remove_all(path);
@@ -95,7 +95,7 @@ fs::path freeze(const std::map<std::string, fs::path>& files, const fs::path& in
     require_equal(folder, digests);
     return folder;
   }
-  // Whole or not at all: a copy that was cut short never has the name.
+  // The copy is renamed when it is whole: one that was cut short never has the name.
   const fs::path half = into / kHalf;
   try {
     create_folders(half);

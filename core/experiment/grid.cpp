@@ -29,7 +29,7 @@ std::string key_of(const std::string& override_text) { return parse_override(ove
 
 std::string value_of(const std::string& override_text) { return override_text.substr(override_text.find('=') + 1); }
 
-// "key=value,value": a point matches where it has one of the values at the key.
+// "key=value,value": a point matches if it has one of the values at the key.
 struct Condition {
   std::string key;
   std::vector<ConfigNode> values;
@@ -71,7 +71,7 @@ class GridReader {
  public:
   GridReader(const ConfigSearch& search, CommandLineValues& chosen) : search_(search), chosen_(chosen) {}
 
-  // Every point of `before`, each continued by what the item adds.
+  // Extends every point of `before` by the choices that the item adds.
   std::vector<GridPoint> apply(const ConfigNode& item, const std::vector<GridPoint>& before) const {
     if (item.kind() == Kind::kText) {
       std::vector<Row> rows;
@@ -93,7 +93,7 @@ class GridReader {
     return without_excluded(item, std::move(points));
   }
 
-  // The one key of kShapes that the map has. more: keys that may stand beside it.
+  // The one key of kShapes that the map has. more: other keys that it may have.
   static std::string shape_of(const ConfigNode& grid, const std::vector<std::string>& more) {
     if (grid.kind() != Kind::kMap) {
       throw wrong(grid.source(), fmt::format("{} stands in a grid, expected an override or a map with one of: {}",
@@ -231,7 +231,7 @@ class GridReader {
     throw wrong(source, fmt::format("the grid has more than {} points; take fewer values", kMostPoints));
   }
 
-  // A list of conditions, each on a key that some of the points have.
+  // Reads a list of conditions, each on a key that some of the points have.
   std::vector<Condition> conditions(const ConfigNode& node, const std::vector<GridPoint>& points) const {
     std::set<std::string> keys;
     for (const GridPoint& point : points) {
@@ -362,7 +362,7 @@ Grid read_grid(const ConfigNode& config, const ConfigSearch& search, const std::
                             grid.said.empty() ? "" : ", or choose other values: ", fmt::join(grid.said, "; ")));
   }
   if (const ConfigNode* claims = section.find("claims")) {
-    // They may speak of values that the command line leaves out.
+    // Claims may be about values that the command line leaves out.
     std::vector<ordered_json> axes;
     for (const GridPoint& point : all) axes.push_back(axes_of(point));
     for (const GridPoint& point : grid.points) axes.push_back(axes_of(point));

@@ -32,7 +32,7 @@
 
 namespace eggroll {
 
-// What one axis says at a point.
+// The value of one axis at a point.
 struct AxisValue {
   std::string axis;                    // the override's key; for a zip, its keys joined by '+'
   std::vector<std::string> overrides;  // one, or for a zip one for each key

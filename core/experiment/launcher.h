@@ -1,4 +1,4 @@
-// Where the points of a sweep run. The section `launcher` of a configuration says which of these takes them.
+// Runs the points of a sweep. The section `launcher` of a configuration chooses one of these.
 //
 // To add one: a class with the two functions below, its options as configs/launcher/NAME.yaml with every key, and a
 // line in open_launcher(). Points are held by PointHold, judged by standing_of() and counted by a Tally, whoever
@@ -68,8 +68,8 @@ class Launcher {
   virtual ~Launcher() = default;
   // Whether points run on this machine. If so, it must have their backends and their memory.
   virtual bool runs_here() const = 0;
-  // Runs what is left, and returns when nothing of this launch runs any more; after the third signal, at once. The
-  // sweep must be written (write_sweep). Points that are done are left as they are, to the byte. Throws Error where
+  // Runs what is left, and returns when nothing of this launch runs any more; after the third signal it returns at
+  // once. The sweep must be written (write_sweep). Points that are done stay as they are, to the byte. Throws Error if
   // nothing can be launched.
   virtual SweepResult run(const Sweep& sweep, const LaunchOptions& options, const SweepHooks& hooks) = 0;
 };
@@ -80,8 +80,8 @@ struct LocalWorkers {
   std::string workers;           // see workers.h
 };
 
-// section: `launcher`, whose `name` is local or slurm. Throws Error with file and line, also where a launcher has no
-// use for workers and some are given.
+// section: `launcher`, whose `name` is local or slurm. Throws Error with file and line, also if some workers are given
+// to a launcher that has no use for them.
 std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalWorkers& workers);
 
 // Points and runs do not depend on who launches them, so their configurations and overrides leave the launcher out.

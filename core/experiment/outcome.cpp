@@ -23,7 +23,7 @@ constexpr size_t kLogLines = 20;
 constexpr size_t kTailBytes = 1 << 16;
 constexpr std::string_view kOwnWords = "eggroll: ";
 
-// Whole lines of the file's last bytes; none where it cannot be read.
+// Whole lines of the file's last bytes; none if the file cannot be read.
 std::vector<std::string> last_lines(const fs::path& path) try {
   std::istringstream text(read_end(path, kTailBytes));
   std::vector<std::string> lines;

@@ -1,4 +1,4 @@
-// How a point stands and how its processes ended, from its folder.
+// Finds out from a point's folder how the point stands and how its processes ended.
 #ifndef EGGROLL_EXPERIMENT_OUTCOME_H
 #define EGGROLL_EXPERIMENT_OUTCOME_H
 
@@ -20,7 +20,7 @@ struct PointStanding {
   PointState state = PointState::kWaiting;
   std::optional<RunRecord> record;  // nothing where no process has written one
 };
-// Throws Error where another op set made a point that has ended: it is neither done nor to be run again.
+// Throws Error if another op set made a point that has ended: it is neither done nor to be run again.
 PointStanding standing_of(const Sweep& sweep, const SweepPoint& point);
 
 // The end of a run's metrics while it runs.
@@ -36,7 +36,7 @@ LastMetrics last_metrics(const std::filesystem::path& metrics);  // zeros where 
 RunRecord record_death(const Sweep& sweep, const SweepPoint& point, Failure::Kind kind, const std::string& detail);
 
 inline constexpr std::string_view kProcessBegins = "== ";  // a line of a point's log begins with it
-// The sentences, without the program's name, that the point's last process said on standard error, of the log's end.
+// The sentences, without the program's name, that the end of the log has on standard error of the point's last process.
 std::vector<std::string> said_by_last_process(const RunFolder& folder);
 
 }  // namespace eggroll

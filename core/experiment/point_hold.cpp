@@ -56,7 +56,7 @@ bool PointHold::is_taken(const std::filesystem::path& folder) {
 }
 
 PointHold::~PointHold() {
-  // Emptied first: whoever locks the file next then knows that its owner has left.
+  // Empties the file first: whoever locks it next then knows that its owner has left.
   if (file_.get() >= 0 && ::ftruncate(file_.get(), 0) != 0) return;
 }
 

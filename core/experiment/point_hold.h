@@ -16,9 +16,9 @@ class PointHold {
  public:
   static constexpr int kStaleSeconds = 60;
 
-  // Nothing where another runner has it. The folder must exist.
+  // Nothing if another runner holds the point. The folder must exist.
   static std::optional<PointHold> take(const std::filesystem::path& folder);
-  // Whether a runner has it, or its run is at work without one: whoever starts it now would be refused.
+  // Whether a runner holds the point, or its run works without a hold: starting it now would be refused.
   static bool is_taken(const std::filesystem::path& folder);
 
   PointHold(PointHold&&) = default;

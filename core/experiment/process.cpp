@@ -17,7 +17,7 @@
 namespace eggroll {
 namespace {
 
-// Everything between fork and exec, prepared before: the child may not allocate.
+// All that is needed between fork and exec, prepared before it: the child may not allocate.
 struct ChildArguments {
   std::string executable;
   std::vector<std::string> words;
@@ -54,7 +54,7 @@ struct ChildArguments {
     ::dup2(log, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
     if (!cores.empty()) pin_to(cores);
-    // Not SIGHUP: what nohup ignores stays ignored.
+    // SIGHUP is left alone, so that what nohup ignores stays ignored.
     for (const int number : {SIGINT, SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
     ::execve(executable.c_str(), arguments.data(), environment.data());
     constexpr char kText[] = "eggroll: the executable could not be started\n";

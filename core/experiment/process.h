@@ -1,4 +1,4 @@
-// One point's process: started in a worker, its output kept, killed with its runner.
+// One point's process: it is started in a worker, its output is kept, and it is killed when its runner ends.
 #ifndef EGGROLL_EXPERIMENT_PROCESS_H
 #define EGGROLL_EXPERIMENT_PROCESS_H
 
@@ -24,7 +24,7 @@ class PointProcess {
   PointProcess& operator=(const PointProcess&) = delete;
   ~PointProcess();  // kills and reaps
 
-  // Its wait status once it has ended.
+  // The wait status, once the process has ended.
   std::optional<int> poll();
   double seconds() const;
   uint64_t memory_bytes() const;  // as memory_of(), of itself alone

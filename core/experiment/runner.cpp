@@ -113,7 +113,7 @@ class Runner {
     if (!free_workers_.empty()) next_scan_ = Clock::now() + kPollFiles;
   }
 
-  // Whether the point no longer waits: it runs, or another runner has finished it.
+  // Returns whether the point no longer waits: it runs, or another runner has finished it.
   bool start(const SweepPoint& point) {
     const RunFolder folder = sweep_.folder_of(point);
     create_folders(own_folder(folder.path));

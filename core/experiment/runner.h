@@ -9,7 +9,7 @@
 
 namespace eggroll {
 
-// As Launcher::run().
+// See Launcher::run().
 SweepResult run_sweep(const Sweep& sweep, const std::vector<Worker>& workers, const LaunchOptions& options,
                       const SweepHooks& hooks);
 

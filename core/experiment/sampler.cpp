@@ -46,7 +46,7 @@ std::vector<double> sobol_point(size_t size, uint64_t seed, uint64_t draw) {
   return point;
 }
 
-// A density on [0, 1) of one coordinate: of the trials' and, with the weight of one trial, uniform.
+// A density on [0, 1) of one coordinate: a part for each trial, and a uniform part with the weight of one trial.
 class Density {
  public:
   Density(const SearchParam& param, std::vector<double> at) : param_(param), centres_(std::move(at)) {
@@ -81,7 +81,7 @@ class Density {
   }
 
  private:
-  // As far as the further of its neighbours, the ends of the interval among them.
+  // The width reaches to the further of its neighbours; the ends of the interval count as neighbours.
   double width_at(size_t i) const {
     const double below = centres_[i] - (i == 0 ? 0.0 : centres_[i - 1]);
     const double above = (i + 1 == centres_.size() ? 1.0 : centres_[i + 1]) - centres_[i];

@@ -1,4 +1,4 @@
-// Where a search looks next: points of the unit cube, a coordinate for each setting.
+// Chooses where a search looks next: points of the unit cube, with a coordinate for each setting.
 #ifndef EGGROLL_EXPERIMENT_SAMPLER_H
 #define EGGROLL_EXPERIMENT_SAMPLER_H
 

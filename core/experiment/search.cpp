@@ -56,7 +56,7 @@ uint64_t best_of(const SearchSettings& settings, const std::vector<Trial>& trial
   return ranked(settings, trials).at(0);
 }
 
-// The mean over the seeds; nothing where one of them has not ended.
+// The mean over the seeds; nothing if one of them has not ended.
 std::optional<TrialResult> result_of(const std::vector<PointStanding>& standings, const std::string& metric) {
   TrialResult result{0.0, 0};
   for (const PointStanding& standing : standings) {
@@ -79,7 +79,7 @@ uint64_t first_of(const SearchRound& round) {
   return first;
 }
 
-// Returns whether they are gone. A process that has just ended the run may still hold it; the next round tries again.
+// Returns whether they are gone. A process that has just ended may still hold the run; the next round tries again.
 bool drop_checkpoints_of(const RunFolder& folder) try {
   if (!latest_checkpoint(folder.path)) return true;
   const RunLock lock(folder.path);
@@ -183,7 +183,7 @@ std::optional<SearchRound> Search::next_round(bool retry_failed) const {
   return std::any_of(points.begin(), points.end(), is_open) ? std::optional(std::move(round)) : std::nullopt;
 }
 
-// Trials that reach the rung and have no result there.
+// Trials that reach the rung but have no result there.
 std::vector<uint64_t> Search::open_at(const std::vector<Trial>& trials, uint64_t rung, uint64_t begun) const {
   std::vector<uint64_t> open = settings_.reaching(trials, rung, begun);
   std::erase_if(open, [&](uint64_t trial) { return trials[trial].results.size() != rung; });
@@ -197,7 +197,7 @@ Error Search::all_failed(const std::string& end) const {
                   frame_.folder.string(), end));
 }
 
-// The trials that follow these: none where there are enough, or nothing new is left to try.
+// The next trials: none if there are enough, or if nothing new is left to try.
 std::vector<Trial> Search::draw(const std::vector<Trial>& trials) const {
   const uint64_t known = trials.size();
   uint64_t end = settings_.trials;
@@ -279,7 +279,7 @@ Sweep Search::confirmation() const {
   sweep.grid.seeds = settings_.confirm;
   sweep.grid.claims = claims_;
   for (ordered_json& claim : sweep.grid.claims) {
-    // Its author may know the trials' scores.
+    // The author of the claim may know the trials' scores.
     if (!holds_claim(known.claims(), claim)) claim["exploratory"] = true;
   }
   const GridPoint found = point_at(settings_.params, known.trials()[best].coordinates);
@@ -287,7 +287,7 @@ Sweep Search::confirmation() const {
   return sweep;
 }
 
-// By the points of other rounds, and by this launch.
+// The part of the budget that points of other rounds, and this launch, have spent.
 Spent Search::spent(const Sweep& sweep) const {
   Spent spent;
   spent.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
@@ -311,7 +311,7 @@ void Search::begin(SearchRound& round) const {
   if (!round.drawn.empty()) {
     const FileLock lock(frame_.folder / "lock");
     SearchLog known = log();
-    // Another runner draws the same.
+    // Another runner would draw the same trials.
     if (known.trials().size() == first_of(round)) {
       known.add_trials(round.drawn);
       known.write();
@@ -354,7 +354,7 @@ void Search::forget_failures() const {
   known.write();
 }
 
-// A trial that as many others have beaten at its rung as go on from there stays there. Its checkpoints may be large.
+// A trial stays at its rung if as many others have beaten it there as go on. Its checkpoints may be large.
 void Search::drop_checkpoints(const std::vector<Trial>& trials) const {
   for (uint64_t rung = 0; rung + 1 < settings_.rungs(settings_.trials); ++rung) {
     std::vector<uint64_t> out;

@@ -1,5 +1,5 @@
-// A search: rounds of points, each decided by the results of those before it. search_settings.h has its section of the
-// configuration, search_log.h the file by which it goes on.
+// A search: rounds of points, each decided by the results of the rounds before it. search_settings.h describes its
+// section of the configuration, search_log.h the file from which it goes on.
 #ifndef EGGROLL_EXPERIMENT_SEARCH_H
 #define EGGROLL_EXPERIMENT_SEARCH_H
 
@@ -29,25 +29,25 @@ class Search {
   // Throws Error, also where the folder holds another search.
   Search(const ConfigSearch& search, std::vector<std::string> overrides, FindRun find);
 
-  // What the log says is next; nothing once the search and its confirmation have ended. retry_failed: a confirmation
-  // with failed runs has not ended. Throws Error, also where all trials failed.
+  // The next round by the log; nothing once the search and its confirmation have ended. retry_failed: a confirmation
+  // with failed runs has not ended. Throws Error, also if all trials failed.
   std::optional<SearchRound> next(bool retry_failed = false) const;
-  // Whether nothing of it is written yet.
+  // Whether nothing of the search is written yet.
   bool is_new() const { return log().trials().empty(); }
-  // The experiment's own settings with each choice, and with each end of each interval: what cannot run there is found
-  // before the first trial.
+  // The experiment's own settings with each choice, and with each end of each interval, so that what cannot run is
+  // found before the first trial.
   Sweep ends() const;
   // The points of all trials that the log has.
   Sweep known() const;
-  // Writes down the round's trials and points; before any of them runs.
+  // Writes down the round's trials and points; must be called before any of them runs.
   void begin(SearchRound& round) const;
-  // Writes down what the round came to, and removes the checkpoints of trials that cannot go on any more. Returns false
-  // where some of its points have not ended: run it again.
+  // Writes down the results of the round, and removes the checkpoints of trials that cannot go on any more. Returns
+  // false if some of its points have not ended: run the round again.
   bool conclude(const SearchRound& round) const;
   // Lets trials that failed be tried again.
   void forget_failures() const;
 
-  // How the command line narrows it.
+  // How the command line narrows the search.
   const std::vector<std::string>& said() const { return chosen_.said(); }
   const SearchSettings& settings() const { return settings_; }
   const std::filesystem::path& folder() const { return frame_.folder; }
@@ -62,7 +62,7 @@ class Search {
   std::vector<Row> table() const;
   // The points of the confirmation. The search has ended.
   Sweep confirmation() const;
-  // Whether the best settings are the experiment's own, and nothing is to be confirmed.
+  // Whether the best settings are the experiment's own, so that nothing is to be confirmed.
   bool found_own() const;
 
  private:

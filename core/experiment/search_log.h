@@ -1,4 +1,4 @@
-// search.jsonl, in a sweep's folder: what a search drew and found. Whoever goes on with a search decides by this file
+// search.jsonl, in a sweep's folder: what a search drew and found. Whoever goes on with the search decides by this file
 // alone, so that several runners agree and no decision is made twice.
 //
 // A sealed line (record/seal.h) for the search itself: {"schema", "search", "base", "claims", "lines"}, the last the
@@ -42,7 +42,7 @@ class SearchLog {
   // The claims that the search began with.
   const nlohmann::ordered_json& claims() const { return head_.at("claims"); }
 
-  // What follows is in the file after write() alone. The caller holds the sweep's lock and has opened the log under it.
+  // Changes reach the file only by write(). The caller must hold the sweep's lock and have opened the log under it.
   void add_trials(const std::vector<Trial>& drawn);
   void add_result(uint64_t trial, const TrialResult& result);
   // Takes back the results of trials that failed, so that they can be tried again.

@@ -38,7 +38,7 @@ Halving read_halving(const ConfigNode& config, uint64_t steps) {
   return halving;
 }
 
-// A rule of the experiment's own.
+// The value of a stop rule that the experiment itself sets.
 std::optional<double> own_rule(const ConfigNode& config, const char* key) {
   const ConfigNode* node = config.find(key);
   if (node == nullptr) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<double> own_rule(const ConfigNode& config, const char* key) {
                                                     : std::nullopt;
 }
 
-// What decides the trials and their scores, whether it is said or left to its default.
+// The settings that decide the trials and their scores, stated or by default.
 nlohmann::ordered_json text_of(const SearchSettings& settings) {
   nlohmann::ordered_json params = nlohmann::ordered_json::array();
   for (const SearchParam& param : settings.params) params.push_back(param.text);

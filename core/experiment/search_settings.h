@@ -2,23 +2,23 @@
 //
 // clang-format off
 //   sweep:
-//     seeds: [100]        # of each trial; without it the configuration's seed
+//     seeds: [100]        # the seeds of each trial; if absent, the configuration's seed
 //     search:
-//       params:           # overrides as in a grid, and intervals; every trial has one value of each
+//       params:           # overrides as in a grid, or intervals; a trial takes one value of each param
 //         - "noise.sigma_shift=2,3,4"
 //         - "model.width=range(16, 129, 16)"
 //         - "optimizer.learning_rate=tag(log, interval(0.1, 10))"
 //       sampler: tpe      # random, sobol or tpe; see sampler.h
 //       trials: 16
-//       metric: bits      # optional: bits, or another that a claim may name, such as hook.NAME
+//       metric: bits      # optional: bits, or another metric that a claim may name, such as hook.NAME
 //       goal: lower       # optional: lower or higher
-//       seed: 0           # optional, of the draws; 0
-//       startup: 8        # optional, of tpe: trials that are Sobol points; 8
-//       batch: 4          # optional, of tpe: trials that are drawn together, and so may run at once; 4
-//       halving: {from: 250, by: 3}  # optional: the best third of the trials goes on at 250 steps, at 750, ...;
-//                                    # {seconds: 20, by: 3} of wall time
-//       confirm: 5        # optional: seeds 0 to 4, or a list; those of the trials are none of them
-//     claims: [...]       # optional, with confirm: the axis `settings` has the values found and own
+//       seed: 0           # optional, default 0: the seed of the draws
+//       startup: 8        # optional, default 8, for tpe: the first trials, which are Sobol points
+//       batch: 4          # optional, default 4, for tpe: trials that are drawn together and may run at once
+//       halving: {from: 250, by: 3}  # optional: at 250 steps, at 750, ... only the best third of the trials goes on;
+//                                    # {seconds: 20, by: 3}: at 20 s of wall time, at 60 s, ...
+//       confirm: 5        # optional: seeds 0 to 4, or a list of seeds; no trial may have any of them
+//     claims: [...]       # optional, needs confirm: the axis is `settings`, its values are `found` and `own`
 //     budget, limits, question: as in a grid
 // clang-format on
 #ifndef EGGROLL_EXPERIMENT_SEARCH_SETTINGS_H
@@ -36,12 +36,12 @@
 
 namespace eggroll {
 
-// The axis of a confirmation, and its values: the settings that were found and the experiment's own.
+// The axis of a confirmation and its two values: the settings that the search found, and the experiment's own.
 inline constexpr const char* kSettingsAxis = "settings";
 inline constexpr const char* kFound = "found";
 inline constexpr const char* kOwn = "own";
 
-// Successive halving (Jamieson and Talwalkar, 2016): rung r ends after from * by^r, and 1 / by of its trials go on.
+// Successive halving (Jamieson and Talwalkar, 2016): rung r ends at from * by^r, and 1 / by of its trials go on.
 struct Halving {
   std::optional<uint64_t> steps;  // one of these two
   std::optional<double> seconds;
@@ -64,26 +64,26 @@ struct SearchSettings {
   std::vector<uint64_t> confirm;  // seeds; none: the best settings are not confirmed
   nlohmann::ordered_json text;    // what decides the trials and their scores, for the log
 
-  // What orders scores: the lower, the better.
+  // The cost of a score: the lower, the better.
   double cost(double score) const { return wants_higher ? -score : score; }
-  // begun: the number of trials, which is lower than `trials` where the ranges hold fewer settings.
+  // The number of rungs. begun: the number of trials, which is lower than `trials` if the ranges hold fewer settings.
   uint64_t rungs(uint64_t begun) const;
-  // How many of the trials reach the rung; at least 1.
+  // How many of the trials are to reach the rung; at least 1.
   uint64_t reach(uint64_t rung, uint64_t begun) const;
-  // Which trials the rung is for: the best of those that came to the one before it and did not fail there.
+  // The trials that go to the rung: the best of those that reached the one before it and did not fail there.
   std::vector<uint64_t> reaching(const std::vector<Trial>& drawn, uint64_t rung, uint64_t begun) const;
-  // The override that ends a run at the rung; none at the last, where the run comes to its own end.
+  // The override that ends a run at the rung; none at the last rung, where the run ends by its own settings.
   std::vector<std::string> end_of(uint64_t rung, uint64_t begun) const;
   // "to step 250", "for 20 s", "to the end".
   std::string end_text(uint64_t rung, uint64_t begun) const;
-  // The claim that the confirmation judges where the experiment states none.
+  // The claim that the confirmation judges if the experiment states none.
   nlohmann::ordered_json default_claim() const;
 };
 
 bool is_search(const ConfigNode& config);
 
-// config: a composed configuration with sweep.search. chosen: what the command line sets. Throws Error with file and
-// line.
+// config: a composed configuration with sweep.search. chosen: the keys that the command line sets. Throws Error with
+// file and line.
 SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search, CommandLineValues& chosen);
 
 }  // namespace eggroll

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
-// Keys that are options of sbatch.
+// The keys of the section that are options of sbatch.
 const std::vector<std::pair<std::string, std::string>> kResources = {
     {"partition", "partition"}, {"account", "account"}, {"qos", "qos"},   {"time", "time"},
     {"cpus", "cpus-per-task"},  {"memory", "mem"},      {"gpus", "gpus"}, {"constraint", "constraint"}};
@@ -66,7 +66,7 @@ std::optional<uint64_t> number_of(const std::string& text) {
   return number;
 }
 
-// Its output; throws its own words where it fails.
+// The output of the command; throws the command's own words if it fails.
 std::string asked(const std::vector<std::string>& words, const std::string& cure) {
   ToolResult result;
   try {

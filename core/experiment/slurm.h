@@ -27,7 +27,7 @@ struct SlurmSettings {
 };
 SlurmSettings read_slurm(const ConfigNode& section);  // throws Error with file and line
 
-// An array of `count` elements; folder: where the script is, and each element's output N.out, appended to.
+// An array of `count` elements. folder: it holds the script and each element's output N.out, appended to.
 struct SlurmArray {
   std::string name;
   std::filesystem::path folder;
@@ -48,11 +48,11 @@ struct QueuedElement {
   uint64_t number = 0;
   bool runs = false;
 };
-// This user's elements; jobs that are no arrays are left out.
+// This user's elements, without jobs that are no arrays.
 std::vector<QueuedElement> ask_queue();
 std::vector<QueuedElement> read_queue(const std::string& squeue_output);
 
-// The most elements that an array may have here.
+// The largest number of elements that an array may have here.
 uint64_t most_elements();
 
 // Ends the waiting elements of these jobs, or all elements, which are asked to save first. Elements that have already

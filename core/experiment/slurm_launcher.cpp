@@ -27,14 +27,14 @@ constexpr auto kGlance = std::chrono::milliseconds(50);  // at signals
 constexpr auto kHoldBeat = std::chrono::seconds(5);
 constexpr int kMostFruitless = 3;
 
-// An array that may be in the queue. Its elements are this launch's where it holds the submission.
+// An array that may be in the queue. Its elements are this launch's if this launch holds the submission.
 struct Array {
   fs::path folder;
   std::vector<std::string> hashes;
   std::optional<PointHold> hold;
 };
 
-// Where a point is by the last look at the queue: in none, an element of another launch, or one of this launch.
+// Where a point was at the last look at the queue: nowhere, in an element of another launch, or in one of this launch.
 enum class Place { kFree, kElsewhere, kWaiting, kRunning };
 
 // A point that is not over.
@@ -58,7 +58,7 @@ class SlurmLaunch {
       const fs::path record = sweep.folder_of(point).record();
       OpenPoint open;
       open.point = &point;
-      // Whatever fails from now on is another failure.
+      // A failure from now on is another failure.
       if (standing_of(sweep, point).state == PointState::kFailed) open.retries = sha256_file(record);
       open.furthest = tally_.reached(point).step;
       open_.push_back(std::move(open));
@@ -170,7 +170,7 @@ class SlurmLaunch {
     if (hooks_.started) hooks_.started({open.point, open.where, 0.0, tally_.reached(*open.point)});
   }
 
-  // The array of that name, if it belongs to this sweep: to this launch, or to another that runs or has ended.
+  // The array of that name if it belongs to this sweep: to this launch, or to another that runs or has ended.
   const Array* array_of(const std::string& name) {
     const std::string prefix = array_name("");
     if (!name.starts_with(prefix)) return nullptr;
@@ -190,7 +190,7 @@ class SlurmLaunch {
 
   std::string array_name(const std::string& id) const { return fmt::format("eggroll-{}-{}", sweep_.name, id); }
 
-  // Takes out what has ended, in the order in which it did.
+  // Takes out the points that have ended, in the order in which they ended.
   void take_ended() {
     std::vector<std::pair<const SweepPoint*, RunRecord>> ends;
     for (auto open = open_.begin(); open != open_.end();) {
@@ -223,7 +223,7 @@ class SlurmLaunch {
     if (hooks_.ended) hooks_.ended(point, &record);
   }
 
-  // Whether Slurm accepted all of the submission.
+  // Returns whether Slurm accepted all of the submission.
   bool submit_free() {
     elsewhere_ = 0;
     std::vector<OpenPoint*> free;
@@ -255,7 +255,7 @@ class SlurmLaunch {
     return true;
   }
 
-  // Whether the point could be recorded as failed.
+  // Returns whether the point could be recorded as failed.
   bool give_up(const OpenPoint& open) {
     const SweepPoint& point = *open.point;
     const RunFolder folder = sweep_.folder_of(point);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostParams = 64;
 
-// Where libraries round the last digit of a logarithm otherwise, four digits stay the same.
+// Libraries may round the last digit of a logarithm differently, but four digits stay the same.
 double with_four_digits(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
 std::string number_at(const SearchInterval& numbers, double u) {
@@ -39,7 +39,7 @@ bool are_ascending(const std::vector<ConfigNode>& values) {
                         [&](const ConfigNode& a, const ConfigNode& b) { return number(a) < number(b); });
 }
 
-// Two choices that are one value would be one trial twice.
+// Two choices with one value would make one trial twice.
 void require_different(const std::vector<ConfigNode>& values) {
   for (size_t i = 0; i < values.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -50,7 +50,7 @@ void require_different(const std::vector<ConfigNode>& values) {
   }
 }
 
-// Enough for a sampler: its ends differ in four digits, and their quotient is a number.
+// A sampler needs ends that differ in four digits and whose quotient is a number.
 void require_room(const SearchInterval& numbers) {
   if (numbers.logarithmic && !std::isfinite(numbers.high / numbers.low)) {
     throw Error("the quotient of the interval's ends is no number; take a larger low or a smaller high");

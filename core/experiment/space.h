@@ -1,4 +1,4 @@
-// What a search varies, and how a number from 0 to 1 becomes a value of it.
+// The settings that a search varies, and how a number from 0 to 1 becomes a value of a setting.
 #ifndef EGGROLL_EXPERIMENT_SPACE_H
 #define EGGROLL_EXPERIMENT_SPACE_H
 
@@ -23,7 +23,7 @@ struct SearchParam {
   // The choices are numbers in ascending order, so that neighbours are alike; intervals are.
   bool ordered = false;
 
-  // The override at u, in [0, 1). Each choice has an equal part of it. A real has four significant digits.
+  // The override at u, in [0, 1). Each choice has an equal part of that range. A real has four significant digits.
   std::string at(double u) const;
   // The choice at u.
   size_t choice_at(double u) const;
@@ -33,7 +33,7 @@ struct SearchParam {
 // with file and line.
 std::vector<SearchParam> read_params(const ConfigNode& items, const ConfigSearch& search, CommandLineValues& chosen);
 
-// The point at these numbers, one for each param.
+// The point at these coordinates, one for each param.
 GridPoint point_at(const std::vector<SearchParam>& params, const std::vector<double>& coordinates);
 // "model.width=32 fitness=sign".
 std::string text_at(const std::vector<SearchParam>& params, const std::vector<double>& coordinates);

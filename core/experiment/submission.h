@@ -1,4 +1,4 @@
-// Points handed to processes elsewhere, which may begin long after: all that one needs to run one of them, frozen.
+// Points for processes elsewhere, which may begin long after: a folder holds all that an element needs, frozen.
 //
 // SWEEP/jobs/ID/
 //   elements.jsonl  name, question, claims, limits and plugins of the sweep, then a line a point: element N runs line N
@@ -23,10 +23,10 @@ std::string write_submission(const Sweep& sweep, const std::vector<SubmittedPoin
                              const std::filesystem::path& plugins);
 std::filesystem::path submission_folder(const Sweep& sweep, const std::string& id);
 
-// The hashes of its points, by element. Throws Error where the folder holds no submission.
+// The hashes of its points, by element. Throws Error if the folder holds no submission.
 std::vector<std::string> submitted_hashes(const std::filesystem::path& folder);
 
-// What an element has to run: a sweep of one point, without a budget.
+// The task of an element: a sweep of one point, without a budget.
 struct Element {
   Sweep sweep;
   LaunchOptions options;

@@ -50,14 +50,14 @@ std::string short_name(const SweepPoint& point) {
 
 fs::path points_file(const Sweep& sweep) { return sweep.folder / "points.jsonl"; }
 
-// Without the part of a line that a power cut may leave.
+// The text without a half-written last line, which a power cut may leave.
 std::string whole_lines(const fs::path& path) {
   if (!is_there(path)) return "";
   const std::string text = read_file(path, Links::kRefused);
   return text.substr(0, text.rfind('\n') + 1);
 }
 
-// Whether the text is the name of a folder beside others, and no path that leads away from them.
+// Whether the text is a plain folder name, and no path that leads out of its folder.
 bool is_plain_name(const std::string& text) {
   return !text.empty() && text != "." && text != ".." && text.find('/') == std::string::npos;
 }
@@ -81,14 +81,14 @@ std::vector<KnownPoint> known_points(const Sweep& sweep) {
           return KnownPoint{whole(line.at("index")), line.at("folder").get<std::string>(),
                             line.at("hash").get<std::string>(), line.value("axes", ordered_json::object())};
         }));
-        // A point that is not recognised would be run again, in another folder.
+        // A point that is not recognised would run again, in another folder.
         if (known.back().index + 1 == known.size() && is_plain_name(known.back().folder)) return;
         throw Error(fmt::format("{} is damaged: expected point {} and its folder; {}", name, known.size() - 1, kCure));
       });
   return known;
 }
 
-// What distinguishes points of a sweep whose runs have the same hash: {"backend.threads": "2"}, or "".
+// The values that distinguish points whose runs have the same hash: {"backend.threads": "2"}, or "".
 std::string outside_hash(const ordered_json& axes) {
   ordered_json values = ordered_json::object();
   const auto add = [&](const std::string& key, const ordered_json& value) {
@@ -155,7 +155,7 @@ class Numbering {
   std::map<std::string, size_t> by_hash_;
 };
 
-// The newest or the best checkpoint may be another when the sweep goes on.
+// "Newest" and "best" may mean another checkpoint when the sweep goes on.
 void require_step(const ConfigNode& config) {
   const ConfigNode* from = config.find("init.from");
   if (from == nullptr || from->kind() != ConfigNode::Kind::kText) return;
@@ -261,8 +261,8 @@ Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& 
 
 namespace {
 
-// The records of all points in the folder, those that the grid no longer has too. One that cannot be read is taken for
-// a run that has ended without any claim.
+// The records of all points in the folder, including points that the grid no longer has. A record that cannot be read
+// counts as a run that has ended without any claim.
 std::vector<RunRecord> records_in(const fs::path& points) {
   std::vector<RunRecord> records;
   std::error_code failure;
@@ -282,7 +282,7 @@ std::vector<RunRecord> records_in(const fs::path& points) {
   return records;
 }
 
-// Adds the claims that are new to the file, each with the runs that began without it.
+// Adds the new claims to the file, each with the runs that began without it.
 void state_claims(const Sweep& sweep) {
   const fs::path file = sweep.folder / kStatedClaimsName;
   const std::vector<RunRecord> records = records_in(sweep.folder / "points");

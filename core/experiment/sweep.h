@@ -56,7 +56,7 @@ struct Sweep {
   SweepRecord record_of(const SweepPoint& point) const;
 };
 
-// A point to be composed, once for each seed.
+// A point that is to be composed once for each seed.
 struct AskedPoint {
   GridPoint at;
   nlohmann::ordered_json axes;         // see axes_of()
@@ -64,7 +64,7 @@ struct AskedPoint {
   std::optional<TrialRecord> trial;
 };
 
-// The sweep of this configuration, without grid and points. Throws Error where there is no section `sweep`.
+// The sweep of this configuration, without grid and points. Throws Error if there is no section `sweep`.
 Sweep open_sweep(const ConfigNode& base);
 
 // Composes the points with the seeds of the grid and numbers them. find: as below. Throws Error.
@@ -79,12 +79,12 @@ Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& 
 // Numbers the new points again, now that no other launch does, and writes points.jsonl, claims.jsonl and sweep.json.
 void write_sweep(Sweep& sweep);
 
-// point.json: how a run of a sweep was asked for.
+// point.json: the run's place in its sweep, and its overrides.
 struct PointFile {
   SweepRecord sweep;
   std::vector<std::string> overrides;
 };
-// With config.yaml. A point that has begun keeps the claims that it began with.
+// Writes point.json and config.yaml. A point that has begun keeps the claims that it began with.
 void write_point(const Sweep& sweep, const SweepPoint& point);
 std::optional<PointFile> read_point(const std::filesystem::path& folder);  // nothing where the folder is no point's
 

@@ -1,4 +1,4 @@
-// Counts of a launch's points, with any launcher.
+// Counts a launch's points for every launcher.
 #ifndef EGGROLL_EXPERIMENT_TALLY_H
 #define EGGROLL_EXPERIMENT_TALLY_H
 
@@ -23,7 +23,7 @@ class Tally {
   void look_at(const SweepPoint& point);  // at its metrics
   const LastMetrics& reached(const SweepPoint& point) const { return reached_.at(&point); }
 
-  // Whether the budget is spent; then the launch has ended.
+  // Whether the budget is spent; the launch has then ended.
   bool has_spent();
   void end(const std::string& because);  // the first reason stays
   const std::string& ended_because() const { return ended_because_; }

@@ -1,4 +1,4 @@
-// Where points run: each worker runs one at a time.
+// Workers are places where points run, one at a time each.
 #ifndef EGGROLL_EXPERIMENT_WORKERS_H
 #define EGGROLL_EXPERIMENT_WORKERS_H
 

@@ -84,8 +84,8 @@ bool is_said_by(const std::string& axis, const std::string& key) {
   return false;
 }
 
-// What the overrides of plain runs set. Options of groups ("experiment", "optimizer") are columns of their own, since
-// the configuration does not name them.
+// The settings of plain runs' overrides. Options of groups ("experiment", "optimizer") are columns of their own,
+// because the configuration does not name them.
 class OwnSettings {
  public:
   explicit OwnSettings(const std::vector<StudyRun>& runs) : options_(runs.size()) {

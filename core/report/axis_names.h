@@ -1,4 +1,4 @@
-// What people call the keys of a configuration, for figures and sentences.
+// The words that people use for the keys of a configuration, in figures and sentences.
 #ifndef EGGROLL_REPORT_AXIS_NAMES_H
 #define EGGROLL_REPORT_AXIS_NAMES_H
 
@@ -12,7 +12,7 @@ std::string last_part(const std::string& key);
 // "sigma shift" of sigma_shift.
 std::string spoken_key(const std::string& key);
 
-// "131,072" of 131072; what is no whole number of four digits or more stays.
+// "131,072" for 131072; any other text than a whole number of four digits or more stays as it is.
 std::string spoken_number(const std::string& value);
 
 // "rank, sigma shift" of the axis noise.rank+noise.sigma_shift.

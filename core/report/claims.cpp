@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// From the records alone.
+// Finds the lateness from the records alone.
 Lateness lateness_of(const ordered_json& claim, const Study& study) {
   const auto carries = [&](const StudyRun& run) {
     const auto& sweep = run.run->record.sweep;

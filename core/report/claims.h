@@ -1,4 +1,4 @@
-// All claims that a sweep ever stated, and which of its runs began before each.
+// All claims that a sweep ever stated, with the runs that began before each.
 #ifndef EGGROLL_REPORT_CLAIMS_H
 #define EGGROLL_REPORT_CLAIMS_H
 

@@ -114,12 +114,12 @@ class Finder {
   std::set<fs::path> seen_;
 };
 
-// What a record file is named by: its folder, or itself where it stands alone.
+// The path that names a record file: its folder, or the file itself if it stands alone.
 fs::path named_by(const fs::path& record) {
   return record.filename() == kRecordName ? record.parent_path() : fs::path(record).replace_extension();
 }
 
-// Its path below the folder that was given.
+// The path below the folder that was given.
 std::string name_of(const fs::path& record, const std::vector<fs::path>& given) {
   const fs::path named = fs::absolute(named_by(record)).lexically_normal();
   for (const fs::path& path : given) {
@@ -165,7 +165,7 @@ CollectedSweep read_sweep(const fs::path& file) {
   return read_members(file.string(), cure, [&] { return sweep_of(json, file); });
 }
 
-// Calls body(i) for every i below count, on as many threads as the machine has. Throws what a call throws.
+// Calls body(i) for every i below count, on as many threads as the machine has. Rethrows what a call throws.
 template <class Body>
 void for_each_index(size_t count, const Body& body) {
   std::atomic<size_t> next{0};
@@ -178,7 +178,7 @@ void for_each_index(size_t count, const Body& body) {
       threads.push_back(std::async(std::launch::async, work));
     }
   } catch (const std::system_error&) {
-    // The system gives no more threads; this one does what is left.
+    // The system gives no more threads, so this thread does the rest.
   }
   work();
   for (std::future<void>& thread : threads) thread.get();
@@ -224,9 +224,9 @@ std::optional<CollectedRun> read_collected_run(const fs::path& file, std::vector
   run.was_killed = was_killed(run.record, file);
   if (run.was_killed) run.record.status = RunStatus::kInterrupted;
   if (run.record.summary) run.metrics = *run.record.summary;
-  // A published record stands alone: what lies beside it is not its own.
+  // A published record stands alone: files next to it are not its own.
   if (!in_folder || !run.record.metrics_file) return run;
-  // A file beside the record, whatever path the record names.
+  // Takes a file next to the record, whatever path the record names.
   const fs::path metrics = file.parent_path() / fs::path(*run.record.metrics_file).filename();
   if (is_there(metrics)) run.metrics_file = metrics;
   if (run.record.summary && files == MetricsFiles::kUnsummarized) return run;

@@ -49,7 +49,7 @@ struct Collection {
   size_t other_files = 0;             // *.json that hold neither a record nor a sweep
 };
 
-// What is to be read: record.json of run folders, and records in files *.json of any other name, which stand alone.
+// The files to read: record.json of run folders, and records in files *.json of any other name, which stand alone.
 struct RecordFiles {
   std::vector<std::filesystem::path> records;
   std::vector<std::filesystem::path> sweeps;
@@ -59,20 +59,20 @@ struct RecordFiles {
   std::vector<std::string> problems;
 };
 
-// At or below the paths (folders, or files themselves), each once. Folders of checkpoints, of evaluations of
-// frozen plugins, and what eggroll rm has not removed to its end are passed by. Throws where a path does not exist.
+// Finds records at or below the paths (folders or files), each once. Skips folders of checkpoints, of evaluations and
+// of frozen plugins, and what eggroll rm has not fully removed. Throws if a path does not exist.
 RecordFiles find_records(const std::vector<std::filesystem::path>& paths);
 
-// Which metrics.jsonl are read: only those without a summary in the record, or all, so that damage in any is found.
+// The metrics.jsonl to read: only those without a summary in the record, or all, so that any damage is found.
 enum class MetricsFiles { kUnsummarized, kAll };
 
-// Whether the record says that its run is running, and no process runs it: it was killed, and can go on. A record that
+// Whether the record says that its run is running, but no process runs it: it was killed, and can go on. A record that
 // stands alone is believed.
 bool was_killed(const RunRecord& record, const std::filesystem::path& file);
 inline constexpr const char* kWhyKilled =
     "its process died and left no reason; it can continue from its last checkpoint";
 
-// One run. Throws where the record is damaged; nullopt where the file is JSON of something else.
+// Reads one run. Throws if the record is damaged; nullopt if the file is JSON of something else.
 std::optional<CollectedRun> read_collected_run(const std::filesystem::path& record, std::vector<std::string>& problems,
                                                MetricsFiles files = MetricsFiles::kUnsummarized);
 
@@ -82,11 +82,11 @@ struct KnownLines {
   uint64_t last_step = 0;
 };
 KnownLines known_lines(const RunRecord& record);
-// The problem, if the file holds less; metrics: what was read of it.
+// The problem, if the file holds less. metrics: what was read of the file.
 std::optional<std::string> missing_lines(const std::filesystem::path& file, const RunMetrics& metrics,
                                          const KnownLines& known);
 
-// Reads records on all processors. Throws where a path does not exist; all else that is wrong is a problem.
+// Reads records on all processors. Throws if a path does not exist; everything else that is wrong becomes a problem.
 Collection collect(const std::vector<std::filesystem::path>& paths, MetricsFiles metrics = MetricsFiles::kUnsummarized);
 
 }  // namespace eggroll

@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kOfConfig = "config.";
 
-// What a run was made with and is.
+// The properties of a run: what it was made with, and its settings.
 std::map<std::string, ordered_json> properties_of(const CollectedRun& run) {
   const RunRecord& record = run.record;
   std::map<std::string, ordered_json> properties;
@@ -56,7 +56,7 @@ struct Side {
     }
   }
 
-  // Where no run has the key, all lack it.
+  // If no run has the key, all lack it.
   Difference::Values values_of(const std::string& key) const {
     const auto found = values.find(key);
     return found == values.end() ? Difference::Values{{}, runs.size()} : found->second;
@@ -67,7 +67,7 @@ struct Side {
   std::map<std::string, Difference::Values> values;
 };
 
-// As text, and without the numbers of runs.
+// The values as text, without the numbers of runs.
 std::set<std::string> texts_of(const Difference::Values& values) {
   std::set<std::string> texts;
   for (const auto& [text, value] : values.known) texts.insert(text);
@@ -122,14 +122,14 @@ Observations observations_of(const Side& side) {
   return observations_of(placed);
 }
 
-// In their order.
+// The runs that count, in their order.
 std::set<size_t> counted_runs(const Observations& observations) {
   std::set<size_t> runs;
   for (const auto& [place, run] : observations.counted) runs.insert(run);
   return runs;
 }
 
-// Runs of both sides that stand for each other, of those that count.
+// Pairs of runs, one of each side, that correspond to each other, among those that count.
 Pairs pairs_of(const Side& a, const std::set<size_t>& of_a, const Side& b, const std::set<size_t>& of_b) {
   if (a.runs.size() == 1 && b.runs.size() == 1) return {{a.runs[0], b.runs[0]}};
   // Settings that vary within a side and are known on both.
@@ -152,7 +152,7 @@ Pairs pairs_of(const Side& a, const std::set<size_t>& of_a, const Side& b, const
 
 using NumberOf = std::function<std::optional<double>(const CollectedRun&)>;
 
-// Nothing where no pair has it.
+// Nothing if no pair has the number.
 std::optional<ComparedNumber> compared(const std::string& key, const std::string& title, NumberUnit unit,
                                        const NumberOf& number_of, const Pairs& pairs) {
   std::vector<OfSeed> before;
@@ -176,7 +176,7 @@ std::optional<ComparedNumber> compared(const std::string& key, const std::string
                         mean_over_seeds(differences)};
 }
 
-// Those that some pair has.
+// The numbers that some pair has.
 std::vector<ComparedNumber> compared_in(const Pairs& pairs) {
   std::vector<ComparedNumber> numbers;
   const auto add = [&](const std::string& key, const std::string& title, NumberUnit unit, const NumberOf& number_of) {

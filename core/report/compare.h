@@ -1,4 +1,4 @@
-// What differs between two runs, or between two sets of runs.
+// Compares two runs, or two sets of runs.
 #ifndef EGGROLL_REPORT_COMPARE_H
 #define EGGROLL_REPORT_COMPARE_H
 

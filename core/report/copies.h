@@ -25,14 +25,14 @@ struct Observations {
   size_t unlike = 0;                                   // places whose runs differ in steps or bits
 };
 
-// In each place the run counts that ended well and has the most steps; among equals the one that began last.
+// In each place that run counts which ended well and has the most steps; of equal runs the one that began last.
 Observations observations_of(const std::vector<PlacedRun>& runs);
 
-// Keeps one run of each configuration and seed of a study; the others become its copies. Trials of a search are apart,
-// though two of them may have drawn the same values.
+// Keeps one run of each configuration and seed of a study; the others become its copies. Different trials of a search
+// are never copies of each other, even with the same values.
 void set_copies_aside(Study& study);
 
-// What is to be said of copies; empty where there are none.
+// The sentence about copies; empty if there are none.
 std::string copies_text(size_t copies, size_t unlike);
 
 }  // namespace eggroll

@@ -19,12 +19,12 @@
 namespace eggroll {
 namespace {
 
-// A spreadsheet takes such a text for a formula, and runs it.
+// A spreadsheet takes such a text for a formula and runs it.
 bool is_formula(const std::string& text) {
   return text.size() > 1 && std::string("=+-@\t\r").find(text.front()) != std::string::npos && !real_of(text);
 }
 
-// Quoted where the text would part or end the cell; a formula becomes a text, by an apostrophe before it.
+// Quotes a text that would split or end the cell; an apostrophe in front makes a formula a text.
 std::string field(const std::string& words) {
   const std::string text = is_formula(words) ? "'" + words : words;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -121,7 +121,7 @@ CsvColumn column_of(const RunNumber& number) {
           [of = number.of](const CsvRun& run) { return field(of(run.run->record, run.run->metrics)); }};
 }
 
-// Those that every record has, or those that older ones lack.
+// Adds the numbers that every record has, or those that older records lack.
 void add_numbers(std::vector<CsvColumn>& columns, const Collection& collection, bool are_new) {
   const auto is_known = [&](const RunNumber& number) {
     return std::any_of(collection.runs.begin(), collection.runs.end(),

@@ -1,4 +1,4 @@
-// Tidy tables: a row a run, a row an evaluation, a row a line of metrics.
+// Tidy tables with a row for each run, each evaluation or each line of metrics.
 #ifndef EGGROLL_REPORT_CSV_H
 #define EGGROLL_REPORT_CSV_H
 

@@ -68,7 +68,7 @@ std::span<const Asset> page_assets();
 // A tabular of booktabs, without the columns that only link to runs.
 std::string to_latex(const Table& table);
 
-// For a name in a file or an anchor: letters, digits and dashes.
+// The text as a name in a file or an anchor: letters, digits and dashes.
 std::string slug(const std::string& text);
 
 }  // namespace eggroll

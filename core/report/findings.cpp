@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What differs between runs, each with the runs that have it.
+// Properties that differ between runs, each with the runs that have it.
 using Census = std::map<std::string, std::vector<size_t>>;
 
 // "5 completed, 1 failed".
@@ -97,7 +97,7 @@ void add_provenance(Draft& draft, const Study& study) {
   draft.add(std::move(table));
 }
 
-// With a column for each number, as papers have it.
+// The claims with a column for each number, as papers have them.
 Table claims_for_latex(const std::vector<Judged>& judged) {
   Table table;
   table.columns = {"claim", "verdict", "figure", "estimate", "95 % interval", "n", "p", "corrected p"};
@@ -236,7 +236,7 @@ std::optional<Text> missing_metrics(const Collection& collection) {
               runs);
 }
 
-// What a reader has to know before any figure: withdrawn texts, what the author notes, and sources that nobody can get.
+// Adds what a reader must know before any figure: withdrawn texts, the author's notes, and sources that nobody can get.
 void add_cautions(Draft& draft, const Collection& collection, const std::vector<std::string>& notes) {
   Census withdrawn;
   Census changed;
@@ -277,7 +277,7 @@ void add_problems(Draft& draft, const Collection& collection) {
   draft.bullets(std::move(items));
 }
 
-// All that a report says, by its sections.
+// Adds everything that a report says, section by section.
 FindingsSummary add_findings(Draft& draft, const Collection& collection, const std::vector<Study>& studies,
                              const std::vector<std::string>& notes) {
   FindingsSummary summary;

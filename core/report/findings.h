@@ -1,4 +1,4 @@
-// Findings: what the runs of a collection say, as Markdown, as one page, as figures and as tables.
+// Findings: the results of a collection's runs as Markdown, as one page, as figures and as tables.
 #ifndef EGGROLL_REPORT_FINDINGS_H
 #define EGGROLL_REPORT_FINDINGS_H
 
@@ -16,8 +16,8 @@ struct FindingsSummary {
   std::vector<std::string> problems;  // of the collection, and figures that could not be drawn
 };
 
-// Writes findings.md, findings.html, runs.csv, curves.csv, plots/* and tables/*.tex into the folder, which is made
-// where it is missing. notes: what the page says before all figures. Throws where there is no run.
+// Writes findings.md, findings.html, runs.csv, curves.csv, plots/* and tables/*.tex into the folder, which is made if
+// it is missing. notes: the page's text before all figures. Throws if there is no run.
 FindingsSummary write_findings(const Collection& collection, const std::string& title,
                                const std::filesystem::path& folder, const std::vector<std::string>& notes = {});
 

@@ -66,7 +66,7 @@ void add_endings(Draft& draft, const Study& study) {
   }
 }
 
-// What is wrong with runs that ended well.
+// The faults of runs that ended well.
 std::vector<Text> pathologies_of(const Study& study) {
   std::map<std::string, std::vector<size_t>> found;
   for (const StudyRun* run : study.all_runs()) {
@@ -108,7 +108,7 @@ std::vector<Text> pathologies_of(const Study& study) {
     if (last >= metrics.held_out.front().bits) note("The run ended no better than it began.");
     double best = last;
     for (const CurvePoint& point : metrics.held_out) best = std::min(best, point.bits);
-    // Near 0 bits a factor says nothing.
+    // A factor says nothing near 0 bits.
     if (last > kWorseThanBest * best && last - best > 0.05) {
       note("The run ended more than 5 % above its best evaluation; a schedule for the step or the threshold may help.");
     }

@@ -63,7 +63,7 @@ std::set<Others> settings_in_all(const std::map<std::pair<std::string, std::stri
   return common;
 }
 
-// Whether at least two lines have two points each: else the two axes do not cross.
+// Whether at least two lines have two points each; otherwise the two axes do not cross.
 bool crosses(const Crossing& crossing) {
   std::map<std::string, size_t> points;
   for (const auto& [place, mean] : crossing.cells) ++points[place.second];

@@ -23,7 +23,7 @@ std::string reading_of(const Mean& difference) {
   return difference.interval->low > 0 ? "higher" : "no difference shown";
 }
 
-// The seeds' evaluations, step by step, where all have one; not the one before the first step, which is much higher.
+// The seeds' evaluations at each step that all have, without the one before the first step, which is much higher.
 Band band_of(const std::vector<const StudyRun*>& runs, const std::string& label) {
   struct Evaluations {
     double tokens = 0.0;
@@ -111,7 +111,7 @@ void add_effects(Draft& draft, const Study& study) {
                           interval_cell(bits, text), count(bits.n), count(effect.pairs), reading_of(bits),
                           effect.speed ? Text(speed_text(*effect.speed) + " x", *effect.speed) : Text(""),
                           Text("", effect.runs)});
-    // The values of an axis of several keys name them.
+    // For an axis of several keys, the values name the keys.
     const bool is_named = study.value_text(effect.axis, effect.value) != effect.value;
     rows.emplace_back(
         fmt::format("{}{} against {}", is_named ? "" : spoken_axis(axis.name) + ": ",

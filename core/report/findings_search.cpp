@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostGroups = 4;  // of the values of one setting
 constexpr size_t kLeastTrials = 8;
 
-// A trial and what its seeds came to where it ended.
+// A trial and its seeds' results where it ended.
 struct TrialStanding {
   uint64_t trial = 0;
   uint64_t steps = 0;
@@ -25,7 +25,7 @@ struct TrialStanding {
   std::vector<size_t> runs;
 };
 
-// The best first.
+// The trials, the best first.
 std::vector<TrialStanding> trials_of(const Study& study, const TrialRecord& search) {
   std::map<uint64_t, std::vector<const StudyRun*>> by_trial;
   for (const StudyRun& run : study.runs) {
@@ -71,7 +71,7 @@ std::vector<size_t> groups_of(const std::vector<TrialStanding>& trials, const Ax
   const auto value = [&](size_t i) { return *real_of(trials[i].values[place]); };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return value(a) < value(b); });
   for (size_t i = 0; i < order.size(); ++i) {
-    // Equal values are of one group.
+    // Equal values belong to one group.
     const bool repeats = i > 0 && value(order[i]) == value(order[i - 1]);
     groups[order[i]] = repeats ? groups[order[i - 1]] : i * kMostGroups / order.size();
   }

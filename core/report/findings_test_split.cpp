@@ -29,8 +29,8 @@ bool names_test_split(const RunRecord& record) {
          dataset->at("test_path").is_string();
 }
 
-// What `eggroll eval --test` wrote of the weights that the run ended with. Nothing where the file is of another
-// evaluation. Throws where it is damaged.
+// What `eggroll eval --test` wrote about the weights that the run ended with. Nothing if the file is of another
+// evaluation. Throws if it is damaged.
 std::optional<TestFigure> read_test_figure(const fs::path& file, const RunRecord& record) {
   const std::string cure = "remove it, and measure again with eggroll eval";
   const ordered_json json = read_json(file, cure);
@@ -38,7 +38,7 @@ std::optional<TestFigure> read_test_figure(const fs::path& file, const RunRecord
     throw Error(fmt::format("{} is damaged: its sha256 is not that of its contents; {}", file.string(), cure));
   }
   return read_members(file.string(), cure, [&]() -> std::optional<TestFigure> {
-    // Evaluations of before there was a test split do not say which they are of.
+    // Evaluations from before there was a test split do not say which split they are of.
     if (!json.contains("split") || json.at("split") != "test" || json.at("weights") != "weights" ||
         json.at("weights_sha256") != record.weights_sha256.value_or("")) {
       return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<TestFigure> read_test_figure(const fs::path& file, const RunRecord
   });
 }
 
-// A published record stands alone: what lies beside it is not its own.
+// A published record stands alone: files next to it are not its own.
 bool lies_in_run_folder(const CollectedRun& run) { return run.record_file.filename() == "record.json"; }
 
 // The newest figure of the run; problems: what could not be read.

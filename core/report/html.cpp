@@ -7,7 +7,7 @@
 namespace eggroll {
 namespace {
 
-// Beyond these a list of runs is folded, and a table gets a field that filters it.
+// A list with more runs is folded, and a table with more rows gets a field that filters it.
 constexpr size_t kMostOpenLinks = 12;
 constexpr size_t kMostOpenRows = 15;
 constexpr size_t kLongCell = 20;  // characters: it breaks into lines, but not into words one below the other

@@ -1,4 +1,4 @@
-// Tables for LaTeX. How wide the page is, only the document that takes them in knows.
+// Writes tables for LaTeX. Only the document that includes them knows how wide the page is.
 #include <algorithm>
 #include <map>
 
@@ -15,9 +15,9 @@ bool is_minus(const std::string& text, size_t i) {
   return text[i] == '-' && begins && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9';
 }
 
-// What LaTeX would read as a command, or set as another character.
+// Escapes what LaTeX would read as a command, or set as another character.
 std::string latex_text(const std::string& text) {
-  // A bracket behind the end of a row would be an option of it.
+  // LaTeX would take a bracket after the end of a row for an option of the row.
   static const std::map<char, const char*> kCommands = {{'\\', "\\textbackslash{}"},
                                                         {'{', "\\{"},
                                                         {'}', "\\}"},
@@ -50,7 +50,7 @@ std::string latex_text(const std::string& text) {
   return result;
 }
 
-// The column's letter in a tabular; "" where it has no words, as the one that links to runs.
+// The column's letter in a tabular; "" for a column without words, such as the one that links to runs.
 std::string format_of(const Table& table, size_t column) {
   size_t longest = 0;
   bool is_number = true;  // or an empty cell

@@ -67,7 +67,7 @@ void append(std::string& out, const Figure& figure) {
   out += fmt::format("![figure](<{}>)\n\n{}\n\n", figure.file, escaped(figure.caption));
 }
 
-// The fence is longer than any row of backticks in the text, which would end it.
+// The fence is longer than any row of backticks in the text, because such a row would end the block.
 void append(std::string& out, const Code& code) {
   size_t longest = 2;
   for (size_t i = 0, row = 0; i < code.text.size(); ++i) {

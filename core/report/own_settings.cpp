@@ -13,7 +13,7 @@ bool is_any_below(const std::string& key, const std::vector<std::string>& paths,
   return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) { return is_within(key, above + path); });
 }
 
-// None for a text that no command line takes: a record may hold any.
+// Nothing for a text that no command line takes, because a record may hold any text.
 std::optional<Override> parsed(const std::string& text) try { return parse_override(text); } catch (const Error&) {
   return std::nullopt;
 }

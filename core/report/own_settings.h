@@ -1,4 +1,4 @@
-// What a run's overrides set, but for what cannot change its weights or figures.
+// The settings of a run's overrides, except those that cannot change its weights or figures.
 #ifndef EGGROLL_REPORT_OWN_SETTINGS_H
 #define EGGROLL_REPORT_OWN_SETTINGS_H
 
@@ -10,7 +10,7 @@
 
 namespace eggroll {
 
-// Whether a key of the configuration is a setting, whose values make configurations differ: any but name, seed,
+// Whether a key of the configuration is a setting, whose values make configurations differ: any key except name, seed,
 // results, plugins and the test split.
 bool is_setting(const std::string& key);
 

@@ -10,7 +10,7 @@
 
 namespace eggroll {
 
-// Says what the bars or bands of means are: "mean over the seeds; bar: its 95 % interval".
+// Explains the bars or bands of means: "mean over the seeds; bar: its 95 % interval".
 std::string means_title(const std::vector<Band>& bands, const std::string& what);
 
 // A row for each label: a point with its interval, beside a line at 0.

@@ -1,4 +1,4 @@
-// The sections of findings, one function each. Those that have nothing to say add nothing.
+// The sections of findings, one function each. A section that has nothing to say adds nothing.
 #ifndef EGGROLL_REPORT_SECTIONS_H
 #define EGGROLL_REPORT_SECTIONS_H
 
@@ -29,21 +29,21 @@ class Draft {
   void bullets(std::vector<Text> items) {
     if (!items.empty()) add(Bullets{std::move(items)});
   }
-  // With its copy for LaTeX, tables/NAME.tex, which may differ from the page's.
+  // Adds the table with its copy for LaTeX, tables/NAME.tex, which may differ from the page's.
   void table(const std::string& name, const Table& table) { this->table(name, table, table); }
   void table(const std::string& name, Table table, const Table& for_latex);
-  // Stands before the caption of each figure from here on.
+  // Sets the words before the caption of each figure from here on.
   void set_caution(const std::string& words) { caution_ = words; }
-  // plots/NAME.svg, .pdf and .png. A figure that cannot be drawn is a problem, said in its place.
+  // Writes plots/NAME.svg, .pdf and .png. A figure that cannot be drawn becomes a problem, said in its place.
   void figure(const std::string& name, const std::string& script, const std::string& caption);
 
-  // What is wrong with a file that a section reads, said in its place.
+  // Adds a problem with a file that a section reads, and says it in its place.
   void problem(const std::string& sentence) {
     problems_.push_back(sentence);
     paragraph(sentence);
   }
 
-  // What leads to the run: its record, or its page.
+  // The link to the run: its record, or its page.
   std::string link_to(const CollectedRun& run) const;
   const std::vector<std::string>& problems() const { return problems_; }
 
@@ -63,28 +63,28 @@ BandPoint point_of(double x, const Mean& mean);
 Text interval_cell(const Mean& mean, const Decimals& text);
 // The mean and the ends of its interval.
 void append(std::vector<double>& numbers, const Mean& mean);
-// Means over the runs of what data and simple models give.
+// Means over the runs of the baselines and other yardsticks of their data.
 std::vector<std::pair<std::string, double>> yardsticks_of(const std::vector<const StudyRun*>& runs);
 
-// What was run: findings_setup.cpp.
+// The setup of the runs: findings_setup.cpp.
 void add_setup(Draft& draft, const Study& study);
 
-// What came of it: findings_leaderboard.cpp, findings_results.cpp and findings_interactions.cpp.
+// The results: findings_leaderboard.cpp, findings_results.cpp and findings_interactions.cpp.
 void add_leaderboard(Draft& draft, const Study& study);
 void add_effects(Draft& draft, const Study& study);
 void add_interactions(Draft& draft, const Study& study);
 void add_curves(Draft& draft, const Study& study);
 
-// In place of these, where the study is a search: findings_search.cpp.
+// Replaces these sections if the study is a search: findings_search.cpp.
 void add_search(Draft& draft, const Study& study);
 
-// What the machine and the rule did: findings_machine.cpp.
+// The machine's and the rule's behaviour: findings_machine.cpp.
 void add_threshold(Draft& draft, const Study& study);
 void add_speed(Draft& draft, const Study& study);
 void add_time(Draft& draft, const Study& study);
 void add_saturation(Draft& draft, const Study& study);
 
-// What went wrong, what to type, what is open: findings_health.cpp.
+// Failures, commands to repeat the runs, and open questions: findings_health.cpp.
 void add_failures(Draft& draft, const Study& study);
 void add_reproduction(Draft& draft, const Study& study);
 void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& judged);

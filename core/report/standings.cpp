@@ -7,7 +7,7 @@
 namespace eggroll {
 namespace {
 
-// The runs that read this data.
+// The runs on this data.
 std::vector<const StudyRun*> on_data(const std::vector<const StudyRun*>& runs, const std::string& data) {
   std::vector<const StudyRun*> result;
   for (const StudyRun* run : runs) {

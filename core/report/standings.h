@@ -1,4 +1,4 @@
-// Configurations of a study by their bits, and each compared with the best one.
+// Ranks the configurations of a study by their bits, and compares each with the best one.
 #ifndef EGGROLL_REPORT_STANDINGS_H
 #define EGGROLL_REPORT_STANDINGS_H
 
@@ -32,7 +32,7 @@ enum class Place {
   kNotCompared,
 };
 
-// A configuration against the best one, in pairs of runs of one seed.
+// A configuration compared with the best one, in pairs of runs of one seed.
 struct AgainstBest {
   // Its bits minus those of the best, over the seeds that both have; absent where these are fewer than two.
   std::optional<Mean> difference;
@@ -41,7 +41,7 @@ struct AgainstBest {
   Place place = Place::kNotCompared;
 };
 
-// One for each standing, the first of which is the best. p is corrected by Holm's method for the number of differences.
+// One for each standing; the first standing is the best. Holm's method corrects p for the number of differences.
 std::vector<AgainstBest> compare_with_best(const std::vector<Standing>& standings);
 
 // "not told apart".

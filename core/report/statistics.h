@@ -1,4 +1,4 @@
-// What a report says of several runs: means with intervals, shares, slopes. Intervals are of 95 %.
+// Statistics over several runs in a report: means with intervals, shares, slopes. Intervals are of 95 %.
 #ifndef EGGROLL_REPORT_STATISTICS_H
 #define EGGROLL_REPORT_STATISTICS_H
 
@@ -45,7 +45,7 @@ std::string text_of(const Mean& mean, size_t values, const std::string& of_what)
 // the border, p_below if it lies far below it.
 double p_above(const Mean& mean, double border);
 double p_below(const Mean& mean, double border);
-// The two-sided p-value of a mean that is the border by the hypothesis.
+// The two-sided p-value of a mean under the hypothesis that the true mean is the border.
 double p_unlike(const Mean& mean, double border);
 
 // The fewest values, more than the mean has and at most `most`, whose interval would leave out 0 in four of five

@@ -38,7 +38,7 @@ bool before(const Study& study, const std::vector<std::string>& a, const std::ve
   return false;
 }
 
-// The newest statement of what a sweep asks: its folder's, else its youngest record's.
+// The newest statement of the sweep's question: its folder's or, without one, its youngest record's.
 void describe_sweep(Study& study, const Collection& collection) {
   const RunRecord* youngest = &study.runs.front().run->record;
   for (const StudyRun& run : study.runs) {
@@ -108,7 +108,7 @@ std::string spoken_text(const Parts& parts) {
   return text;
 }
 
-// "trial 8", of a search: its settings are many, and its table has them. Nothing where no trial has these values.
+// "trial 8" for a search: its settings are many, and its table has them. Nothing if no trial has these values.
 std::optional<std::string> trial_label(const Study& study, const std::vector<std::string>& values) {
   for (const StudyRun& run : study.runs) {
     const auto& sweep = run.run->record.sweep;

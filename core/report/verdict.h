@@ -30,8 +30,8 @@ struct Verdict {
   std::optional<Estimate> estimate = std::nullopt;
 };
 
-// If the runs cannot tell, the finding says why. A claim is not judged if it needs a figure of metrics that lie neither
-// in the runs' records nor beside them.
+// If the runs cannot decide, the finding says why. A claim is not judged if it needs a figure from metrics that are
+// neither in the runs' records nor in files next to them.
 Verdict judge(const Claim& claim, const Study& study);
 
 std::string outcome_name(Outcome outcome);
