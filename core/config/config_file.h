@@ -44,7 +44,7 @@ struct ConfigFile {
 // `# @package _global_` in the comment that the file begins with makes it global.
 ConfigFile read_config_file(const std::filesystem::path& path);
 
-// Throws Error where no folder holds a config.yaml.
+// Throws Error if no folder holds a config.yaml.
 std::filesystem::path main_config_path(const ConfigSearch& search);
 
 // Whether the folder of the group exists, whatever it holds.

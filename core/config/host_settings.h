@@ -35,7 +35,7 @@ struct RealLimits {
 struct HostSetting {
   std::string_view key;  // its path: "train.steps"
   InHash in_hash;
-  std::variant<std::monostate, WholeLimits, RealLimits> limits = {};  // nothing where it is no number
+  std::variant<std::monostate, WholeLimits, RealLimits> limits = {};  // nothing if it is no number
   std::string_view absent = "";  // JSON that stands for a key that is not there; "": the key must be there
 };
 
@@ -52,7 +52,7 @@ extern const std::vector<std::string> kRunFiles;
 extern const std::vector<std::string> kDataFiles;
 
 std::span<const HostSetting> host_settings();
-// nullptr where there is no such key.
+// nullptr if there is no such key.
 const HostSetting* find_host_setting(std::string_view key);
 // "1 to 4096", "at least 1"; "" where it is no number.
 std::string limits_text(const HostSetting& setting);

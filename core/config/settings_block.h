@@ -17,7 +17,7 @@ namespace eggroll {
 class SettingsBlock {
  public:
   // section: a path to a map, or "" for the values at the top that are no map. omitted: keys of the section to leave
-  // out. Throws Error where there is no such map, and where an element of a list has no key: the list would be shorter.
+  // out. Throws Error if there is no such map, and if an element of a list has no key: the list would be shorter.
   SettingsBlock(const ConfigNode& config, const std::string& section, const std::vector<std::string>& omitted = {});
   SettingsBlock(const SettingsBlock&) = delete;
   SettingsBlock& operator=(const SettingsBlock&) = delete;

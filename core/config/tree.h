@@ -40,7 +40,7 @@ class ConfigNode {
   bool nullable() const { return nullable_ || kind() == Kind::kNull; }
   void set_nullable() { nullable_ = true; }
 
-  // Each throws Error where the value is of another kind. A real without a fraction is an integer too.
+  // Each throws Error if the value is of another kind. A real without a fraction is an integer too.
   bool boolean() const;
   int64_t integer() const;
   double real() const;
@@ -51,9 +51,9 @@ class ConfigNode {
   Map& map();
 
   // A path is dotted keys and, in lists, indices from 0 ("model.width", "plugins.path.0"); "" is this node.
-  const ConfigNode* find(std::string_view path) const;  // nullptr where there is none
+  const ConfigNode* find(std::string_view path) const;  // nullptr if there is none
   ConfigNode* find(std::string_view path) { return const_cast<ConfigNode*>(std::as_const(*this).find(path)); }
-  const ConfigNode& at(std::string_view path) const;  // throws Error where there is none
+  const ConfigNode& at(std::string_view path) const;  // throws Error if there is none
 
   // The override that deleted the value at that path or a value around it, for messages; nullptr if nothing did. Each
   // map keeps the deletions of its own keys.

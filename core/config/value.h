@@ -18,9 +18,9 @@ struct SearchInterval {
   bool logarithmic = false;  // equal ratios are equally likely; low is above 0
 };
 
-// What stands behind the = of an override:
+// The text after the = of an override:
 //   value    one element, or a sweep
-//   element  'text' or "text", [list], {map} as YAML reads them, but that a colon behind a map's key needs no blank;
+//   element  'text' or "text", [list], {map} as YAML reads them, but a colon after a map's key needs no blank;
 //            anything else whole as one plain scalar
 //   sweep    element, element, ...   choice(element, ...)   range([start,] stop[, step])   glob(pattern or [list])
 //            interval(low, high), int(interval(low, high)), and either within tag(log, ...); for a search alone

@@ -52,7 +52,7 @@ struct SiteCase {
   int32_t vocab;
   int32_t width;
   std::vector<Site> sites;
-  uint32_t attentions = 0;  // one behind another, on wide queries, keys, values and sums
+  uint32_t attentions = 0;  // one after another, on wide queries, keys, values and sums
   uint32_t tokens = 4;
   uint32_t streams = 36;  // of sites
 };
@@ -86,7 +86,7 @@ Transcript run_case(const BackendInstance& backend, const SiteCase& test, int th
 // sessions that share it.
 struct RandomSites {
   bool has_run = false;    // false: the program has no sites, or the backend says that it lacks them
-  std::string difference;  // empty where all agree, else a sentence
+  std::string difference;  // empty if all agree, else a sentence
 };
 RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const BackendInstance* reference);
 

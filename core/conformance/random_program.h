@@ -69,7 +69,7 @@ void make_random_scenario(RandomCase& test, Draws& draws);
 int64_t macs_per_token(const RandomProgram& program);
 void cut_largest_size(RandomProgram& program);
 
-// The case as the host holds it. Throws Error where it is not valid.
+// The case as the host holds it. Throws Error if it is not valid.
 std::unique_ptr<Program> make_program(const RandomProgram& program);
 std::unique_ptr<Rule> make_rule(const RandomRule& rule);
 void require_valid(const RandomCase& test);

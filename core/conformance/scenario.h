@@ -64,7 +64,7 @@ struct Scenario {
   std::vector<Action> actions;
 };
 
-// Throws Error where the host would refuse to run this.
+// Throws Error if the host would refuse to run this.
 void require_valid(const Program& program, const Rule& rule, const Scenario& scenario);
 
 // How the work of a scenario is divided; no result may depend on the division.

@@ -24,7 +24,7 @@ inline constexpr uint32_t kLongestContext = 7;  // bytes: with the byte that fol
 //
 // train and held_out hold at least a byte. Takes about 0.06 us a byte of train, and 8 bytes of memory for each time
 // that the commonest pair of bytes occurs or 64 MiB, whichever is more, and about 100 bytes for each distinct run of
-// eight bytes of held_out. Empty where `stop` was set meanwhile.
+// eight bytes of held_out. Empty if `stop` was set meanwhile.
 std::optional<std::array<double, kLongestContext>> kneser_ney_bits(std::span<const std::byte> train,
                                                                    std::span<const std::byte> held_out,
                                                                    const std::atomic<bool>& stop);

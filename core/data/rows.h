@@ -17,7 +17,7 @@ namespace eggroll {
 constexpr bool is_letter(uint32_t byte) { return byte > 127 || (byte | 32U) - 'a' < 26U; }
 
 // The hashes of the last 1, 2, ... words, at [1], [2], ...; words: how many are asked for, at least 1. The last word is
-// the letters back from the newest byte, none where that is no letter. A word takes at most 24 letters, and what lies
+// the letters back from the newest byte, none if that is no letter. A word takes at most 24 letters, and what lies
 // between two words at most 8 bytes. back, available and separator: as below.
 template <class Back>
 std::array<uint32_t, EGG_INDEX_WORDS_MAX + 1> word_hashes(int32_t words, uint64_t available,

@@ -12,7 +12,7 @@ namespace eggroll {
 
 // The share of the windows of `size` bytes of held_out, one from each position, that occur anywhere in train: all are
 // looked for, and every one that is found was compared byte by byte. Takes some nanoseconds a byte of train and about
-// 35 bytes of memory a byte of held_out, which has less than 2^31 bytes. Empty where held_out is shorter than a window,
+// 35 bytes of memory a byte of held_out, which has less than 2^31 bytes. Empty if held_out is shorter than a window,
 // or `stop` was set meanwhile.
 std::optional<double> window_overlap(std::span<const std::byte> train, std::span<const std::byte> held_out, size_t size,
                                      const std::atomic<bool>& stop);

@@ -9,14 +9,14 @@
 
 namespace eggroll {
 
-// The list's items. what: its name, for messages. Throws Error where it is no list or has none, and where a comma that
+// The list's items. what: its name, for messages. Throws Error if it is no list or has none, and if a comma that
 // no quotes hold splits an override.
 const std::vector<ConfigNode>& list_in(const ConfigNode& node, const char* what);
 
 // The override that the node holds as text.
 const std::string& text_in(const ConfigNode& node, const char* what);
 
-// Throws Error at source where runs may not differ in this key.
+// Throws Error at source if runs may not differ in this key.
 void require_axis(const std::string& key, const Source& source);
 
 }  // namespace eggroll

@@ -18,7 +18,7 @@ enum class PointState { kWaiting, kDone, kFailed };
 // Done: completed, or stopped by the rules that the point still has. Waiting: anything that may go on.
 struct PointStanding {
   PointState state = PointState::kWaiting;
-  std::optional<RunRecord> record;  // nothing where no process has written one
+  std::optional<RunRecord> record;  // nothing if no process has written one
 };
 // Throws Error if another op set made a point that has ended: it is neither done nor to be run again.
 PointStanding standing_of(const Sweep& sweep, const SweepPoint& point);

@@ -15,7 +15,7 @@ enum class SamplerKind { kRandom, kSobol, kTpe };
 // A trial whose score at the first rung is known.
 struct Observed {
   std::vector<double> coordinates;
-  std::optional<double> score;  // the lower, the better; absent where the trial failed, which is worse than any
+  std::optional<double> score;  // the lower, the better; absent if the trial failed, which is worse than any
 };
 
 // Draw number `draw` of the seed. Random and Sobol points depend on these two alone:

@@ -26,7 +26,7 @@ struct SearchRound {
 
 class Search {
  public:
-  // Throws Error, also where the folder holds another search.
+  // Throws Error, also if the folder holds another search.
   Search(const ConfigSearch& search, std::vector<std::string> overrides, FindRun find);
 
   // The next round by the log; nothing once the search and its confirmation have ended. retry_failed: a confirmation

@@ -20,7 +20,7 @@ namespace eggroll {
 inline constexpr const char* kSearchLogName = "search.jsonl";
 
 struct TrialResult {
-  std::optional<double> score;  // the search's metric, the mean of the seeds; absent where a run failed or has none
+  std::optional<double> score;  // the search's metric, the mean of the seeds; absent if a run failed or has none
   uint64_t steps = 0;           // done, of the seed that did the most
 };
 
@@ -33,7 +33,7 @@ struct Trial {
 class SearchLog {
  public:
   // folder: the sweep's. search and base: what decides the trials, see SearchSettings::text, and the hash of all other
-  // settings. claims: those of the confirmation now. Reads the file, if there is one. Throws Error where it is damaged,
+  // settings. claims: those of the confirmation now. Reads the file, if there is one. Throws Error if it is damaged,
   // or was written for another search or base.
   SearchLog(const std::filesystem::path& folder, nlohmann::ordered_json search, std::string base,
             nlohmann::ordered_json claims, size_t params);

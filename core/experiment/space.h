@@ -18,7 +18,7 @@ struct SearchParam {
   std::string key;
   std::string prefix;                // "model.width="
   std::string text;                  // the setting as it is given
-  std::vector<std::string> choices;  // overrides, "model.width=32"; none where there is an interval
+  std::vector<std::string> choices;  // overrides, "model.width=32"; none if there is an interval
   std::optional<SearchInterval> interval;
   // The choices are numbers in ascending order, so that neighbours are alike; intervals are.
   bool ordered = false;

@@ -86,7 +86,7 @@ struct PointFile {
 };
 // Writes point.json and config.yaml. A point that has begun keeps the claims that it began with.
 void write_point(const Sweep& sweep, const SweepPoint& point);
-std::optional<PointFile> read_point(const std::filesystem::path& folder);  // nothing where the folder is no point's
+std::optional<PointFile> read_point(const std::filesystem::path& folder);  // nothing if the folder is no point's
 
 }  // namespace eggroll
 

@@ -26,7 +26,7 @@ class Probe {
   Probe(const BackendInstance& backend, const Program& model, const egg_noise& noise, int32_t threads,
         const Dataset& dataset);
 
-  // By value of the model's program: (samples, size), empty where the value is wide.
+  // By value of the model's program: (samples, size), empty if the value is wide.
   std::vector<std::vector<int8_t>> values(const ModelWeights& weights);
 
   // A sample is a token of a stream; the samples of a stream are consecutive. By sample: the first sample that it sees.

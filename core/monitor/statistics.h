@@ -32,7 +32,7 @@ struct HeadSpread {
 };
 
 // op: an attention of the program. queries, keys: (samples, channels) as the op reads them. Sample i sees the samples
-// from first_visible[i] to i. By head; empty where no query sees two positions.
+// from first_visible[i] to i. By head; empty if no query sees two positions.
 std::vector<HeadSpread> heads_of(const egg_program& program, const egg_op& op, std::span<const int8_t> queries,
                                  std::span<const int8_t> keys, std::span<const size_t> first_visible);
 

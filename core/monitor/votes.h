@@ -29,8 +29,8 @@ struct VoteSignal {
 };
 
 struct VoteSignals {
-  std::vector<std::optional<VoteSignal>> tensors;  // by parameter; absent where it has had no votes
-  std::optional<double> deviations;                // of all tensors together; absent where none has had votes
+  std::vector<std::optional<VoteSignal>> tensors;  // by parameter; absent if it has had no votes
+  std::optional<double> deviations;                // of all tensors together; absent if none has had votes
   double pairs_without_fitness = 0.0;              // share of them
 };
 
@@ -38,7 +38,7 @@ struct VotedStep {
   uint64_t number;              // counted from 0
   std::vector<int8_t> fitness;  // one a pair
   std::vector<float> stds;      // the null's, by parameter
-  BatchBuffer batch;            // what all members read; empty where votes do not depend on it
+  BatchBuffer batch;            // what all members read; empty if votes do not depend on it
 };
 
 struct MonitoredRun;

@@ -22,7 +22,7 @@ class Instance {
   const std::string& who() const { return who_; }  // "model 'gru'"
 
  protected:
-  // settings are copied; throws Error where the plugin refuses them, or hangs beyond its limit.
+  // settings are copied; throws Error if the plugin refuses them, or hangs beyond its limit.
   Instance(const ChosenPlugin& plugin, egg_kind kind, const egg_settings& settings);
 
   template <class Table>
@@ -50,7 +50,7 @@ class OptimizerInstance : public Instance {
  public:
   OptimizerInstance(const ChosenPlugin& plugin, const egg_settings& settings);
   const egg_rule& rule() const { return *rule_; }  // valid while this lives; not yet validated
-  // (scalar_count) values of a step, counted from 0, after these evaluations. Throws Error where one is not finite.
+  // (scalar_count) values of a step, counted from 0, after these evaluations. Throws Error if one is not finite.
   std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
 
  private:

@@ -52,15 +52,15 @@ std::string axis_text(const nlohmann::ordered_json& value);
 // Whether both texts are the same, or two spellings of one number.
 bool same_axis_value(const std::string& a, const std::string& b);
 
-// what names the claim in errors ("claim 1 of experiments/x.yaml"). Throws where a key is missing, unknown or of
+// what names the claim in errors ("claim 1 of experiments/x.yaml"). Throws if a key is missing, unknown or of
 // another kind, or where there is not exactly one of compare, slope and share.
 Claim claim_from_json(const nlohmann::ordered_json& json, const std::string& what);
 
-// Throws where the claim names an axis that is not there, or a value that its axis does not have. axes: each axis with
+// Throws if the claim names an axis that is not there, or a value that its axis does not have. axes: each axis with
 // the list of its values.
 void require_axes(const Claim& claim, const nlohmann::ordered_json& axes, const std::string& what);
 
-// Throws where the claim compares two values and no two points have them and agree in all other axes. points: the axes
+// Throws if the claim compares two values and no two points have them and agree in all other axes. points: the axes
 // of each, with the value that it has.
 void require_pair(const Claim& claim, const std::vector<nlohmann::ordered_json>& points, const std::string& what);
 

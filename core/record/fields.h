@@ -186,7 +186,7 @@ void read_field(const nlohmann::ordered_json& json, T&& value) {
     value.clear();
     for (const auto& element : json) read_field(element, value.emplace_back());
   } else if constexpr (requires { value.is_object(); }) {
-    if (value.is_object()) json.get_ref<const nlohmann::ordered_json::object_t&>();  // throws where it is none
+    if (value.is_object()) json.get_ref<const nlohmann::ordered_json::object_t&>();  // throws if it is none
     value = json;
   } else if constexpr (std::integral<Value>) {
     value = whole(json);

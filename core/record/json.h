@@ -35,7 +35,7 @@ nlohmann::ordered_json read_json(const std::filesystem::path& path, const std::s
 // Returns null if the text is not complete or beyond the bounds: for lines that may be half written.
 nlohmann::ordered_json json_or_null(std::string_view text);
 
-// Null where there is no value.
+// Null if there is no value.
 template <class T>
 nlohmann::ordered_json or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();

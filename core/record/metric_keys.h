@@ -48,7 +48,7 @@ struct EvaluationKeys {
 inline constexpr EvaluationKeys kHeldOutKeys{"held_out_bits_per_unit", "held_out_tokens", "held_out_bytes"};
 // Keys of an evaluation of the whole held-out part, in the last line of a run that has ended.
 inline constexpr EvaluationKeys kFinalKeys{"final_bits_per_unit", "final_tokens", "final_bytes"};
-// The same of the average of the weights, beside those of the weights, where a run has one.
+// The same keys for the average of the weights, in addition to those of the weights, if a run has an average.
 inline constexpr EvaluationKeys kAverageHeldOutKeys{"average_held_out_bits_per_unit", "average_held_out_tokens",
                                                     "average_held_out_bytes"};
 inline constexpr EvaluationKeys kAverageFinalKeys{"average_final_bits_per_unit", "average_final_tokens",

@@ -20,7 +20,7 @@ struct MetricTable {
   std::vector<std::string> problems;  // sentences: what was damaged, missing or there twice
   std::string half_line;              // the sentence of a last line without its end, which was left out; or ""
 
-  // nullptr where no line has the key.
+  // nullptr if no line has the key.
   const std::vector<double>* find(const std::string& key) const;
 };
 

@@ -34,7 +34,7 @@ inline constexpr const char* kMetricsCure = "restore the file from a copy or del
 class MetricsFile {
  public:
   // Opens or creates the file and cuts it back to the lines up to the first of step first_step - 1 (0: empties it), so
-  // that a resumed run writes each line once. origin: the step of the first line. Throws, naming the line, where one
+  // that a resumed run writes each line once. origin: the step of the first line. Throws, naming the line, if one
   // that stays is damaged or missing.
   MetricsFile(const std::filesystem::path& path, uint64_t first_step, uint64_t origin = 0);
 

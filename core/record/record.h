@@ -46,7 +46,7 @@ struct DatasetRecord {
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
 };
 
-// Bits per unit of simple models on the held-out data; absent where one does not apply. data/baselines.h and
+// Bits per unit of simple models on the held-out data; absent if one does not apply. data/baselines.h and
 // data/text_figures.h say what they are.
 struct BaselineRecord {
   std::optional<double> unigram;

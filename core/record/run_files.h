@@ -33,7 +33,7 @@ bool is_run(const RunFolder& folder);
 bool has_metrics(const RunFolder& folder);
 
 // The first entry of the folder, or of a folder in it, that neither a run nor a command on a run writes there; a link
-// is always one. Throws Error where a folder cannot be read.
+// is always one. Throws Error if a folder cannot be read.
 std::optional<std::filesystem::path> foreign_entry(const RunFolder& folder);
 
 }  // namespace eggroll

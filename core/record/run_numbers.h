@@ -52,7 +52,7 @@ const RunNumber& run_number(std::string_view key);
 
 // "3.487", "12.3 %", "2.31 s".
 std::string text_of(NumberUnit unit, double value);
-// A count or bytes without a fraction; null where there is no value.
+// A count or bytes without a fraction; null if there is no value.
 nlohmann::ordered_json json_of(NumberUnit unit, const std::optional<double>& value);
 // "bits", "count", "per_second", "share", "seconds", "bytes", "deviations".
 const char* name_of(NumberUnit unit);
@@ -60,12 +60,12 @@ const char* name_of(NumberUnit unit);
 // Whether the run came to its end.
 bool has_ended_well(const RunRecord& record);
 
-// The share that a step changes of the weights that had votes. Absent where the record does not hold it: older ones
+// The share that a step changes of the weights that had votes. Absent if the record does not hold it: older ones
 // hold the share of all weights alone, which is the same only where no votes are masked.
 std::optional<Phases> update_rate_of(const RunRecord& record, const RunMetrics& metrics);
 
 // What a claim or a search names as its metric: the key of a number; "hook.NAME", that number of the user's hook at the
-// newest evaluation; or a key of metrics.jsonl, whose mean over the last quarter of the steps it is. Absent where the
+// newest evaluation; or a key of metrics.jsonl, whose mean over the last quarter of the steps it is. Absent if the
 // run did not come to its end, or has no such number.
 std::optional<double> metric_of(const RunRecord& record, const RunMetrics& metrics, const std::string& metric);
 

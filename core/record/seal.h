@@ -35,7 +35,7 @@ std::string sealed_line(const nlohmann::ordered_json& object);
 Seal seal_of_line(std::string_view line);
 
 // Calls take(line, name) for each whole line of a file with this text, in order; name is "line 3 of FILE". A last line
-// without its end is left out, because a write may have been cut short there. Throws Error where a line is not whole;
+// without its end is left out, because a write may have been cut short there. Throws Error if a line is not whole;
 // the cure ends its sentence.
 void each_sealed_line(const std::filesystem::path& file, std::string_view text, const std::string& cure,
                       const std::function<void(const nlohmann::ordered_json&, const std::string&)>& take);

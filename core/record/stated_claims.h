@@ -40,7 +40,7 @@ bool has_begun(const RunRecord& record);
 // Counts the run if it has begun.
 void add_run(Lateness& late, const RunRecord& record);
 
-// Empty if there is no file. Throws where a line is damaged; part of a line, as a power cut leaves it, is ignored.
+// Empty if there is no file. Throws if a line is damaged; part of a line, as a power cut leaves it, is ignored.
 std::vector<StatedClaim> read_stated_claims(const std::filesystem::path& file);
 
 std::string stated_claim_line(const StatedClaim& stated);

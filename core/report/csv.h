@@ -24,7 +24,7 @@ struct ExportSummary {
 
 // A row for each line of all runs' metrics, "run" and then a column for each key that any line has, nested numbers
 // under dotted keys, and "config.KEY" for each key of the configuration that varies between these runs. Nothing is
-// sampled; a cell is empty where the line has no such number. Throws where no run has metrics.
+// sampled; a cell is empty if the line has no such number. Throws if no run has metrics.
 ExportSummary export_csv(const Collection& collection, const std::filesystem::path& file);
 
 }  // namespace eggroll

@@ -41,7 +41,7 @@ struct Table {
   std::string latex;         // "tables/claims.tex": its copy for LaTeX; empty: there is none
 };
 struct Figure {
-  std::string file;  // "plots/curves.svg"; .pdf and .png lie beside it; empty: there are no files
+  std::string file;  // "plots/curves.svg"; with .pdf and .png next to it; empty: there are no files
   std::string caption;
   std::string svg;  // its text
 };

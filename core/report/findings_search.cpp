@@ -20,7 +20,7 @@ constexpr size_t kLeastTrials = 8;
 struct TrialStanding {
   uint64_t trial = 0;
   uint64_t steps = 0;
-  TrialEnd end;  // its score is the search's metric, the mean over its seeds; absent where a run failed
+  TrialEnd end;  // its score is the search's metric, the mean over its seeds; absent if a run failed
   std::vector<std::string> values;
   std::vector<size_t> runs;
 };
@@ -79,7 +79,7 @@ std::vector<size_t> groups_of(const std::vector<TrialStanding>& trials, const Ax
 }
 
 // The share of the variance of the trials' places that their groups account for, less what chance gives them: epsilon
-// squared (Kelley, 1935). At least 0; absent where there are too few trials for the groups.
+// squared (Kelley, 1935). At least 0; absent if there are too few trials for the groups.
 std::optional<double> importance_of(const std::vector<size_t>& groups) {
   const size_t n = groups.size();
   std::map<size_t, std::pair<double, double>> sums;  // number and sum of places

@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 constexpr size_t kMostValues = 6;
 
-// A value of the configuration as text; empty where there is none.
+// A value of the configuration as text; empty if there is none.
 std::string config_text(const RunRecord& record, const std::string& section, const std::string& key) {
   if (!record.config.contains(section) || !record.config.at(section).is_object()) return "";
   const ordered_json& values = record.config.at(section);

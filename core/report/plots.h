@@ -13,7 +13,7 @@ namespace eggroll {
 // Explains the bars or bands of means: "mean over the seeds; bar: its 95 % interval".
 std::string means_title(const std::vector<Band>& bands, const std::string& what);
 
-// A row for each label: a point with its interval, beside a line at 0.
+// A row for each label: a point with its interval, and a line at 0.
 std::string intervals_script(const std::string& title, const std::string& x_label,
                              const std::vector<std::pair<std::string, BandPoint>>& rows);
 
@@ -42,7 +42,7 @@ struct ParallelLine {
 std::string parallel_script(const std::string& title, const std::vector<ParallelAxis>& axes,
                             const std::vector<ParallelLine>& lines, const std::vector<std::string>& groups);
 
-// Points over the standard deviations of a threshold, beside the tails of the normal distribution.
+// Points over the standard deviations of a threshold, with the tails of the normal distribution.
 std::string votes_script(const std::string& title, const std::vector<std::pair<double, double>>& points);
 
 struct PointLine {

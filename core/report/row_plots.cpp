@@ -16,7 +16,7 @@ std::string rows_header(const std::string& title, double height, const std::vect
   constexpr size_t kMost = 90;        // characters
   constexpr double kCharacter = 7.6;  // pixels, about
   constexpr double kWidth = 0.85;     // of gnuplot's character, which is wider
-  constexpr double kBars = 440.0;     // pixels for what is drawn beside the labels
+  constexpr double kBars = 440.0;     // pixels for the drawing next to the labels
   size_t longest = 0;
   std::string tics;
   for (size_t i = 0; i < labels.size(); ++i) {

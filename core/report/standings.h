@@ -34,7 +34,7 @@ enum class Place {
 
 // A configuration compared with the best one, in pairs of runs of one seed.
 struct AgainstBest {
-  // Its bits minus those of the best, over the seeds that both have; absent where these are fewer than two.
+  // Its bits minus those of the best, over the seeds that both have; absent if these are fewer than two.
   std::optional<Mean> difference;
   double p = 1.0;  // two-sided
   double corrected_p = 1.0;

@@ -19,8 +19,8 @@ struct Interval {
 struct Mean {
   double mean = 0.0;
   size_t n = 0;
-  double error = 0.0;                // of the mean, its standard error; 0 where n is below 2
-  std::optional<Interval> interval;  // Student's t; absent where n is below 2
+  double error = 0.0;                // of the mean, its standard error; 0 if n is below 2
+  std::optional<Interval> interval;  // Student's t; absent if n is below 2
 };
 
 // Takes at least one value.
@@ -64,7 +64,7 @@ bool overlap(const Interval& a, const Interval& b);
 // Wilson's interval of the share of `successes` in n; n at least 1.
 Interval wilson(size_t successes, size_t n);
 
-// The least-squares slope of log y over log x. Absent where fewer than two x differ, or a number is not above 0.
+// The least-squares slope of log y over log x. Absent if fewer than two x differ, or a number is not above 0.
 std::optional<double> log_log_slope(const std::vector<std::pair<double, double>>& points);
 
 // The share of chance votes that lie beyond this many standard deviations on either side.

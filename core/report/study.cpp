@@ -61,7 +61,7 @@ void describe_sweep(Study& study, const Collection& collection) {
 using Parts = std::vector<std::pair<std::string, std::string>>;
 
 // rank 4 and sigma_shift 6 of the axis noise.rank+noise.sigma_shift and its value "noise.rank=4 noise.sigma_shift=6".
-// Nothing where the axis has one key, or the value names other keys.
+// Nothing if the axis has one key, or the value names other keys.
 Parts zipped_parts(const std::string& axis, const std::string& value) {
   if (axis.find('+') == std::string::npos) return {};
   Parts parts;

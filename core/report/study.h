@@ -60,7 +60,7 @@ struct Study {
   // The same two as figures and sentences have them: "rank 4, width 32"; "131,072", "rank 4, sigma shift 6".
   std::string spoken_label(const std::vector<std::string>& values) const;
   std::string spoken_value(size_t axis, const std::string& value) const;
-  // By the values' order.
+  // In the order of their values.
   std::vector<Configuration> configurations() const;
 };
 
@@ -76,7 +76,7 @@ std::vector<std::pair<std::string, nlohmann::ordered_json>> config_leaves(const 
 // The same with the values as text.
 std::vector<std::pair<std::string, std::string>> config_values(const nlohmann::ordered_json& config);
 
-// A number of a section of the configuration; absent where there is none.
+// A number of a section of the configuration; absent if there is none.
 std::optional<double> config_number(const RunRecord& record, const char* section, const char* key);
 
 // What was read in training and held out, whatever the seed: "text shakespeare.txt".

@@ -73,7 +73,7 @@ void append_scalar(std::string& summary, const std::string& tag, double value) {
   append_bytes(summary, 1, scalar);
 }
 
-// Seconds since 1970 of "2025-01-31T23:59:59Z"; 0 where it is none.
+// Seconds since 1970 of "2025-01-31T23:59:59Z"; 0 if it is none.
 double unix_time(const std::string& utc) {
   std::tm parts{};
   return ::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts) != nullptr ? static_cast<double>(::timegm(&parts)) : 0.0;

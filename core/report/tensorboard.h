@@ -10,7 +10,7 @@ namespace eggroll {
 
 // Writes FOLDER/RUN/events.out.tfevents.TIME.eggroll for each run with metrics; an older export of the run is replaced.
 // Every number of every line is a scalar of 32 bits, nested ones under tags with slashes; a line's time is the run's
-// start and the seconds of its steps. Throws where no run has metrics.
+// start and the seconds of its steps. Throws if no run has metrics.
 ExportSummary export_tensorboard(const Collection& collection, const std::filesystem::path& folder);
 
 }  // namespace eggroll

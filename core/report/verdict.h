@@ -41,7 +41,7 @@ struct Judged {
   std::string says;
   Verdict verdict;
   std::string caution;      // "On a withdrawn text: "; stands before the answer
-  std::string exploratory;  // "exploratory, stated after 30 of 30 runs had ended"; empty where it was stated in advance
+  std::string exploratory;  // "exploratory, stated after 30 of 30 runs had ended"; empty if it was stated in advance
   bool is_current = true;
   // For a claim stated in advance: p by Holm's correction over all such claims in the report, and their number.
   double corrected_p = 1.0;

@@ -95,7 +95,7 @@ class AppendFile {
  public:
   explicit AppendFile(std::filesystem::path path);
   void append(std::string_view blob);  // one write
-  void flush();                        // returns once the bytes are on the disk; throws where the file was removed
+  void flush();                        // returns once the bytes are on the disk; throws if the file was removed
   void truncate_to(uint64_t size);     // size at most size()
   uint64_t size() const { return size_; }
 

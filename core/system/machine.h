@@ -20,7 +20,7 @@ struct Cpu {
 
 Cpu this_cpu();
 
-// Numbers of the logical cores that this process may use, ascending; empty where the system does not say.
+// Numbers of the logical cores that this process may use, ascending; empty if the system does not say.
 std::vector<int> usable_cores();
 
 // Whether the system lets a process keep to some cores.

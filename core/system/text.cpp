@@ -33,7 +33,7 @@ bool is_control_at(std::string_view text, size_t at) {
   return c < 0x20 || c == 0x7f || (c == 0xc2 && byte_at(text, at + 1) < 0xa0);
 }
 
-// Bytes of the UTF-8 character that the text begins with; 0 where it begins with none.
+// Bytes of the UTF-8 character that the text begins with; 0 if it begins with none.
 size_t character_size(std::string_view text) {
   const unsigned char first = byte_at(text, 0);
   const size_t size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;

@@ -31,7 +31,7 @@ constexpr const char* kDescriptionFile = "checkpoint.json";
 constexpr const char* kSampleKey = "held_out_sample";
 constexpr const char* kSample = "spread";
 
-// What checkpoint.json says beside the sizes of the other files.
+// The contents of checkpoint.json, in addition to the sizes of the other files.
 void facts_in(auto&& list, Either<CheckpointFacts> auto& facts, auto& weights_sha256, auto& sample) {
   list("step", facts.step);
   list("spec_hash", facts.identity.spec_hash);

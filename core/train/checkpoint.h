@@ -107,7 +107,7 @@ std::vector<std::filesystem::path> checkpoint_files(const std::filesystem::path&
 // Whether the folder holds exactly the files of the other one, undamaged.
 bool is_same_checkpoint(const std::filesystem::path& folder, const std::filesystem::path& other);
 
-// Throws, naming what differs and the cure, where the checkpoint of this folder is another run's.
+// Throws, naming what differs and the cure, if the checkpoint of this folder is another run's.
 void require_same_run(const std::filesystem::path& folder, const RunIdentity& checkpoint, const RunIdentity& run);
 
 // A run's result in 64 digits: sha256 over every tensor in program order, as its name, a zero byte, rows and cols as

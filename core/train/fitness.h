@@ -55,7 +55,7 @@ class Fitness {
   std::vector<uint32_t> group_pairs_;
 };
 
-// By pair: the odd member's loss less the even member's.
+// The difference of each pair: the odd member's loss less the even member's.
 std::vector<int64_t> differences(std::span<const int64_t> losses);
 
 // How many pairs have the fitness 0.

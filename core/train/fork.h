@@ -22,7 +22,7 @@ struct Forked {
 };
 
 // The fork's overrides: what the run was composed of, its files by absolute paths, but for its stop rules and for what
-// belongs to the user's machine; then the changes; then init. Throws Error where the changes set init, or where the
+// belongs to the user's machine; then the changes; then init. Throws Error if the changes set init, or if the
 // files no longer compose the run's own settings.
 std::vector<std::string> fork_overrides(const Forked& run, const std::vector<std::string>& changes);
 

@@ -16,7 +16,7 @@
 
 namespace eggroll {
 
-// Reads the hook of the section `eval`. words: its value `hook`, nullptr where the run was begun before there were
+// Reads the hook of the section `eval`. words: its value `hook`, nullptr if the run was begun before there were
 // hooks.
 std::optional<HookSettings> read_hook(Settings& s, const ConfigNode* words);
 

@@ -40,7 +40,7 @@ std::string hash_in(const RunFolder& folder, const ConfigNode& config);
 // The identity of the run that is in the folder or is to begin there.
 RunIdentity identity_of(const Learner& learner, const ConfigNode& config, const RunFolder& folder);
 
-// Throws Error where the run in the folder was begun with other data: the file has changed since. The first compares
+// Throws Error if the run in the folder was begun with other data: the file has changed since. The first compares
 // the folder's record, if there is one, the second this sha256.
 void require_same_data(const Setup& setup, const RunFolder& folder);
 void require_same_data(const Setup& setup, const RunFolder& folder, const std::string& begun_with);

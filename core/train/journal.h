@@ -28,7 +28,7 @@ struct JournalEntry {
 class JournalWriter {
  public:
   // origin: the run's first step. first_step = origin begins the journal anew. Above, it must hold the steps before,
-  // and is cut back to them: a torn last entry and steps done after the checkpoint go. Throws where it belongs to other
+  // and is cut back to them: a torn last entry and steps done after the checkpoint go. Throws if it belongs to other
   // pairs or another config hash.
   JournalWriter(const std::filesystem::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step,
                 uint64_t origin = 0);
@@ -53,7 +53,7 @@ class JournalReader {
   uint32_t pairs() const { return pairs_; }
   const std::string& config_hash() const { return config_hash_; }
 
-  // Reads the next step, from the first on; false at the end. Throws, naming the step, where an entry before the last
+  // Reads the next step, from the first on; false at the end. Throws, naming the step, if an entry before the last
   // is damaged.
   bool next(JournalEntry& entry);
 

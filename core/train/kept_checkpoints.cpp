@@ -150,7 +150,7 @@ SavedCheckpoint save_checkpoint(const fs::path& run_folder, const CheckpointFact
   for (const auto& [step, path] : present) {
     if (count <= keep) break;
     if (step == facts.step) continue;
-    if (step != best) old.push_back(path);  // the best stays beside the newest
+    if (step != best) old.push_back(path);  // the best one stays too
     --count;
   }
   retire(folder, old, [&](const Error& error) {

@@ -41,7 +41,7 @@ struct Scores {
 void each_call(const egg_evaluate& call, uint32_t indices, uint32_t first, uint32_t count,
                const std::function<void(const egg_evaluate&)>& body);
 
-// As shares_of(). Throws Error where processes would share a stream of sites, which runs once.
+// As shares_of(). Throws Error if processes would share a stream of sites, which runs once.
 std::vector<MemberShare> member_shares(const Learner& learner, uint32_t processes);
 
 // Every function that a comment calls shared is called by all processes in the same order.
@@ -61,7 +61,7 @@ class Members {
   uint64_t bytes_per_step() const;
 
  private:
-  // What a process says of its members in a step, beside their fitness.
+  // What a process sends about its members in a step, in addition to their fitness.
   struct Header;
 
   int64_t evaluate_own(egg_evaluate call);

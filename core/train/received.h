@@ -18,7 +18,7 @@ extern const std::vector<std::string> kMachineKeys;
 // The values of kMachineKeys in a composed configuration, to be compared.
 nlohmann::ordered_json machine_settings(const ConfigNode& config);
 
-// Whether the override sets what is at this path or below it. Throws Error where the text is no override.
+// Whether the override sets what is at this path or below it. Throws Error if the text is no override.
 bool sets(const std::string& override_text, const std::string& path);
 
 // The overrides of a run's record.
@@ -29,7 +29,7 @@ struct ReceivedOverrides {
   // composed configuration tells.
   std::vector<std::string> unclear;
 };
-// Throws Error where a text is no override.
+// Throws Error if a text is no override.
 ReceivedOverrides sort_received(const std::vector<std::string>& overrides);
 
 }  // namespace eggroll

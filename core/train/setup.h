@@ -71,7 +71,7 @@ struct Learner {
   // The scalars of the rule in a step: those of the optimizer, then that of the average.
   std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
   // Applies one step's fitness. evaluations: all before the step. fitness: one a pair. batch: what all members read,
-  // empty where there are no masks. chosen: by parameter, 0 where it stays as it is; none: all are chosen. sums: of
+  // empty if there are no masks. chosen: by parameter, 0 if it stays as it is; none: all are chosen. sums: of
   // each site in the step's evaluation.
   Update update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
                 const std::vector<int8_t>& fitness, const BatchBuffer& batch = {}, std::span<const uint8_t> chosen = {},

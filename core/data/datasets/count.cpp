@@ -1,4 +1,4 @@
-// Rows of next = (current + 1) mod vocab from a random phase. A quarter of the phases, none where vocab is below 4,
+// Rows of next = (current + 1) mod vocab from a random phase. A quarter of the phases, none if vocab is below 4,
 // occurs in held-out rows alone; these rows have no other phase and are twice as long.
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-// The chain behind the dataset markov.
+// The chain from which the dataset markov is drawn.
 #ifndef EGGROLL_DATA_DATASETS_MARKOV_H
 #define EGGROLL_DATA_DATASETS_MARKOV_H
 

@@ -5,7 +5,7 @@
 //             row k + offset, column i of the Hadamard matrix of n rows, times bit i of the noise under the key of draw
 //             0. n is the value's size, rounded up to a power of two.
 //   L+, L-  = the losses with the value at clip(v + amplitude * A_k) and at clip(v - amplitude * A_k), of the token and
-//             of `horizon` tokens behind it; a wide value is not clipped
+//             of `horizon` tokens after it; a wide value is not clipped
 //   d_k     = L- - L+, clipped to +-egg_draw_limit
 //   error i = sum_k d_k * A_k[i], shifted right by `shift` to the nearest, clipped to +-EGG_ERROR_MAX
 //

@@ -48,7 +48,7 @@ struct LoweredParam {
   uint32_t rows;     // and the numbers in a draw of side A
   uint32_t cols;     // 1 for a vector
   uint32_t b_count;  // numbers in a draw of side B: columns of a matrix, the size of a vector
-  uint32_t ranks;    // draws of each side that a pair makes: 1 for a vector, 0 where no pair perturbs it
+  uint32_t ranks;    // draws of each side that a pair makes: 1 for a vector, 0 if no pair perturbs it
   int32_t shift;     // of A*B
   egg_voters voters;
   size_t count() const { return size_t{rows} * cols; }

@@ -23,7 +23,7 @@ namespace eggroll {
 
 class Schedule {
  public:
-  // Reads the settings below the prefix. Throws Error where one is missing or wrong.
+  // Reads the settings below the prefix. Throws Error if one is missing or wrong.
   Schedule(Settings& settings, const std::string& prefix)
       : kind_(static_cast<Kind>(
             settings.choice(prefix + ".kind", {"constant", "steps", "cosine", "inverse_time", "plateau"}))),

@@ -16,7 +16,7 @@ namespace eggroll {
 class SideThread {
  public:
   // awake: how long the thread looks for the next work before it sleeps, and how long wait() looks for the end of work.
-  // Waking a thread takes about 50 microseconds. Throws std::system_error where the system gives no thread.
+  // Waking a thread takes about 50 microseconds. Throws std::system_error if the system gives no thread.
   explicit SideThread(std::chrono::microseconds awake) : awake_(awake), thread_([this] { run(); }) {}
   SideThread(const SideThread&) = delete;
   SideThread& operator=(const SideThread&) = delete;
