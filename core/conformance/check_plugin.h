@@ -40,7 +40,7 @@ std::string kept_hash(const std::string& what);
 // The hash of the texts of some random cases, which are the same on every machine.
 std::string random_cases_hash();
 
-// All hashes that golden.inc must keep, for whoever changes the op set.
+// All hashes that golden.inc must keep; needed by a change of the op set.
 struct GoldenHash {
   std::string what;
   std::string sha256;

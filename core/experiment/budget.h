@@ -1,4 +1,4 @@
-// What a sweep may spend.
+// The limits of a sweep and of its points.
 #ifndef EGGROLL_EXPERIMENT_BUDGET_H
 #define EGGROLL_EXPERIMENT_BUDGET_H
 

@@ -36,7 +36,7 @@ struct SweepPoint {
   bool is_new = false;               // not in points.jsonl yet
   std::optional<TrialRecord> trial;  // of a search
 
-  // What it reads at most.
+  // The most steps and member tokens that the point may take.
   uint64_t steps() const;
   uint64_t member_tokens() const;
 };

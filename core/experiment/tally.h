@@ -16,7 +16,7 @@ class Tally {
   Tally(const Sweep& sweep, const LaunchOptions& options);
 
   // Whether the point's folder shows that nothing is left to do: it is done, or it failed and is not to be tried again.
-  // It is then counted, so do not ask about it again.
+  // A point that is over is then counted, so do not ask about it again.
   bool is_over(const SweepPoint& point);
   // Counts a point that this launch brought to its end.
   void ended(const SweepPoint& point, const RunRecord& record);

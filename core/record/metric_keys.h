@@ -15,7 +15,7 @@ inline constexpr const char* kMemberTokens = "member_tokens";  // that all membe
 inline constexpr const char* kUniqueTokens = "unique_tokens";  // that all streams have read
 inline constexpr const char* kChecksum = "crc";                // record/seal.h
 
-// What the step did; not in the line of the untrained model nor in that of a stop.
+// The results of the step; absent in the line of the untrained model and in that of a stop.
 inline constexpr const char* kTrainBits = "train_bits_per_unit";  // mean over the members, with perturbations
 inline constexpr const char* kChanged = "changed";  // share of the perturbed parameters' weights that moved
 inline constexpr const char* kChangedOfVoted =
@@ -33,7 +33,7 @@ inline constexpr const char* kMonitor = "monitor";
 
 // An object: the numbers of the user's hook by name, where the line has an evaluation and the run a hook (eval.hook).
 inline constexpr const char* kHook = "hook";
-// What precedes their names where a column or a claim's metric is named: "hook.score".
+// The prefix of their names in columns and in the metrics of claims: "hook.score".
 inline constexpr const char* kHookPrefix = "hook.";
 
 }  // namespace metric
@@ -64,7 +64,7 @@ inline constexpr const char* kTensors = "tensors";  // by name of the parameter
 inline constexpr const char* kVoteSteps = "vote_steps";
 inline constexpr const char* kVoteDeviations = "vote_deviations";  // of all tensors together, and of each
 
-// What the monitor says of a value, a head or a tensor.
+// The monitor's numbers for a value, a head or a tensor.
 inline constexpr const char* kOp = "op";
 inline constexpr const char* kMean = "mean";
 inline constexpr const char* kStd = "std";

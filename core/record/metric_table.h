@@ -24,7 +24,7 @@ struct MetricTable {
   const std::vector<double>* find(const std::string& key) const;
 };
 
-// What is read of a file.
+// The part of a file that is read.
 enum class Numbers {
   kOwn,           // the line's own numbers, its scalars and those of a hook
   kNested,        // the numbers within objects too

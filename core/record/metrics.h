@@ -57,7 +57,7 @@ void read_metrics(const std::filesystem::path& path, const std::function<void(nl
 
 void put_evaluation(nlohmann::ordered_json& line, const EvaluationKeys& keys, const Evaluation& evaluation);
 
-// What put_evaluation has put, if it has. unit: of the dataset.
+// The evaluation that put_evaluation has put into the line, if it has. unit: the dataset's.
 std::optional<Evaluation> evaluation_in(const nlohmann::ordered_json& line, const EvaluationKeys& keys,
                                         const std::string& unit);
 

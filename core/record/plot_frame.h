@@ -1,4 +1,4 @@
-// What all figures have in common: formats, styles of lines, frames and tics.
+// The common parts of all figures: formats, styles of lines, frames and tics.
 #ifndef EGGROLL_RECORD_PLOT_FRAME_H
 #define EGGROLL_RECORD_PLOT_FRAME_H
 

@@ -42,7 +42,7 @@ struct DatasetRecord {
   std::string unit;  // "byte" or "token": what bits_per_unit and the baselines count
   // Named counts of units ("train", "held_out").
   nlohmann::ordered_json sizes = nlohmann::ordered_json::object();
-  // What else the dataset knows of itself (an entropy rate, say).
+  // Other facts that the dataset knows of itself (an entropy rate, say).
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
 };
 
@@ -58,7 +58,7 @@ struct BaselineRecord {
 
   // The bytes of context that need the fewest bits, and these.
   std::optional<std::pair<uint32_t, double>> best_kneser_ney() const;
-  // Those that there are, by the names that people read; of the counted ones the best.
+  // The known baselines by the names that people read; of the counted ones only the best.
   std::vector<std::pair<std::string, double>> named() const;
 };
 
@@ -77,7 +77,7 @@ struct AverageRecord {
   std::optional<Evaluation> final;
 };
 
-// What the monitor found after this many steps: sentences that name a value or tensor of the program.
+// The monitor's verdicts after this many steps: sentences that name a value or tensor of the program.
 struct Verdicts {
   uint64_t step = 0;
   std::vector<std::string> texts;
@@ -99,7 +99,7 @@ struct TrialRecord {
   bool wants_higher = false;
 };
 
-// What a trial came to at the last rung that it reached.
+// The result of a trial at the last rung that it reached.
 struct TrialEnd {
   uint64_t rung = 0;
   std::optional<double> score;  // none: it failed there
@@ -134,7 +134,7 @@ struct ProcessesRecord {
   UpdateRecord update;
 };
 
-// What a run that failed early never learned stays absent and is null in the file.
+// Facts that a run never learned because it failed early are absent, and null in the file.
 struct RunRecord {
   std::string name;
   RunStatus status = RunStatus::kRunning;
@@ -186,7 +186,7 @@ struct RunRecord {
   std::optional<Verdicts> verdicts;      // the newest, of a run with a monitor
   std::optional<std::string> weights_sha256;
 
-  // What a report needs of metrics.jsonl, once the run has ended, so that it can be made from the record alone.
+  // A report's part of metrics.jsonl, once the run has ended, so that the record alone is enough for a report.
   std::optional<RunMetrics> summary;
 
   // File names in the run's folder.

@@ -21,7 +21,7 @@ struct RunFolder {
   std::filesystem::path samples() const { return path / "samples.txt"; }
 };
 
-// What eggroll rm calls a run's folder while it removes what is in it: this and the folder's name.
+// eggroll rm renames a run's folder to this prefix and its name while it removes what is in it.
 inline constexpr std::string_view kRemovedPrefix = ".tmp-rm-";
 
 // Whether the folder is a run's. It has a config.yaml, as many other folders have, and beside it a lock that a run has

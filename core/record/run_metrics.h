@@ -83,7 +83,7 @@ struct MetricTable;
 // Appends what was damaged, missing or left out to problems. path names the file in them.
 RunMetrics run_metrics_of(const MetricTable& table, const std::filesystem::path& path,
                           std::vector<std::string>& problems, size_t most_training_points = kMostTrainingPoints);
-// The same of the file, and a last line without its end is a problem too.
+// Reads the file. A last line without its end is a problem too.
 RunMetrics read_run_metrics(const std::filesystem::path& path, std::vector<std::string>& problems,
                             size_t most_training_points = kMostTrainingPoints);
 

@@ -38,10 +38,10 @@ struct RunNumber {
 
 using NumberList = std::span<const RunNumber* const>;
 
-// All of them, in the order of runs.csv.
+// All numbers, in the order of runs.csv.
 std::span<const RunNumber> run_numbers();
 
-// What a view shows, in its order.
+// The numbers that a view shows, in its order.
 NumberList compared_numbers();   // `eggroll compare`
 NumberList reported_numbers();   // the table of all runs in a report
 NumberList dashboard_numbers();  // `eggroll serve`

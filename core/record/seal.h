@@ -22,7 +22,7 @@ enum class Seal {
 // The object with "sha256" as last member, over all others as JSON without blanks. Blanks in a file do not matter.
 nlohmann::ordered_json sealed(nlohmann::ordered_json object);
 Seal seal_of(nlohmann::ordered_json object);
-// What is wrong with the seal of an object, for a sentence that names the file.
+// The fault of an object's seal, for a sentence that names the file.
 const char* fault_of(Seal seal);
 
 // The same for text whose lines may begin with '#' as a comment: the first line holds the sha256. A user who edits the

@@ -1,4 +1,4 @@
-// What the runs of a study vary.
+// Finds the axes that the runs of a study vary.
 #ifndef EGGROLL_REPORT_AXES_H
 #define EGGROLL_REPORT_AXES_H
 

@@ -51,13 +51,13 @@ struct Study {
   std::vector<StudyRun> copies;     // of these; see report/copies.h
   size_t unlike_copies = 0;         // configurations and seeds whose runs differ in steps or bits
 
-  // Those that count and their copies, by number.
+  // The runs that count and their copies, by number.
   std::vector<const StudyRun*> all_runs() const;
   // "rank=4 width=32": the last part of each axis' name, if no other axis has the same.
   std::string label(const std::vector<std::string>& values) const;
   // "4"; for an axis that changes several keys "rank=4 sigma_shift=6".
   std::string value_text(size_t axis, const std::string& value) const;
-  // The same two as figures and sentences have them: "rank 4, width 32"; "131,072", "rank 4, sigma shift 6".
+  // Both as figures and sentences write them: "rank 4, width 32"; "131,072", "rank 4, sigma shift 6".
   std::string spoken_label(const std::vector<std::string>& values) const;
   std::string spoken_value(size_t axis, const std::string& value) const;
   // In the order of their values.
@@ -79,13 +79,13 @@ std::vector<std::pair<std::string, std::string>> config_values(const nlohmann::o
 // A number of a section of the configuration; absent if there is none.
 std::optional<double> config_number(const RunRecord& record, const char* section, const char* key);
 
-// What was read in training and held out, whatever the seed: "text shakespeare.txt".
+// The data for training and for evaluation, whatever the seed: "text shakespeare.txt".
 std::string data_of(const RunRecord& record);
 
 // Whether some of its runs keep an average of their weights.
 bool has_average(const Study& study);
 
-// As record/run_numbers.h has it.
+// See metric_of() of record/run_numbers.h.
 std::optional<double> metric_of(const CollectedRun& run, const std::string& metric);
 
 // Two runs of one seed that differ only in one axis. difference: the metric at the value minus the metric at `with`.

@@ -41,7 +41,7 @@ struct SlotTensor {
   std::vector<uint32_t> bits;  // one a weight, in the type's representation
 };
 
-// What a checkpoint belongs to; hexadecimal digits.
+// The run that a checkpoint belongs to; the hashes have hexadecimal digits.
 struct RunIdentity {
   std::string spec_hash;
   std::string program_hash;

@@ -19,7 +19,7 @@
 
 namespace eggroll {
 
-// Each reads its settings, all but `name`.
+// Each function reads its settings, all but `name`.
 namespace fitness_forms {
 #define EGGROLL_DECLARE(name) FitnessForm name(Settings& settings);
 EGGROLL_FITNESS_FORMS(EGGROLL_DECLARE)

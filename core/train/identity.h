@@ -28,7 +28,7 @@ struct Setup;
 // From the current folder; "~" and "~/..." are the home folder. Empty text stays as it is.
 std::string absolute_path(const std::string& text);
 
-// The same with absolute paths of data and of folders with plugins.
+// The configuration with absolute paths of data and of folders with plugins.
 ConfigNode with_absolute_paths(ConfigNode config);
 
 // sha256 of what config/host_settings.h leaves in of the resolved configuration. Its paths must be absolute.

@@ -24,7 +24,7 @@ struct StepMessage {
   uint64_t wants_end = 0;  // 1: a signal told it to save and leave
 };
 
-// What all processes know of a step once its losses are gathered.
+// The facts that all processes know of a step once its losses are gathered.
 struct Scores {
   std::vector<int8_t> fitness;        // (pairs)
   int64_t loss = 0;                   // of all members, Q16 bits

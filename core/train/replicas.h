@@ -20,7 +20,7 @@ uint64_t weights_checksum(BackendSession& session, const Program& program);
 void require_equal_weights(std::span<const uint64_t> checksums, uint64_t step, BackendSession& session,
                            const Program& program, Processes& processes);
 
-// The same of their weights as they are now.
+// The same for the weights as they are now.
 void require_equal_weights(uint64_t step, BackendSession& session, const Program& program, Processes& processes);
 
 // What a process has read of the run's folder when it begins.

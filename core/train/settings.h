@@ -54,7 +54,7 @@ struct CheckpointSettings {
   std::optional<bool> best;  // whether one is saved after each held-out evaluation that is the best so far; none: where
                              // the run stops by patience
 };
-// What the run begins with, where its weights are not drawn: see train/beginning.h.
+// The beginning of a run whose weights are not drawn: see train/beginning.h.
 struct BeginSettings {
   std::string from;    // FOLDER@STEP
   bool goes_on;        // from that step, with the optimizer's slots as well

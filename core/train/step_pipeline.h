@@ -43,11 +43,11 @@ class StepPipeline {
   // The call that evaluates own members, from the first of their first stream on; also what the next step will be
   // given, where that is one call and its batch is there. Valid until the next step's.
   egg_evaluate call(uint64_t step);
-  // What is scored in the batch of this step's call, in the streams whose first member is this process's.
+  // The tokens scored in this step's call, in the streams whose first member is this process's.
   const Scored& scored(uint64_t step) const { return made(step).scored; }
   // Waits for the side thread.
   void end_filling();
-  // What all members read in a step, for its update.
+  // Returns what all members read in a step, for its update.
   const BatchBuffer& batch_of_all(uint64_t step);
 
   // Only process 0 has the files, which are cut back to this step. fresh: the run has no checkpoint.
@@ -69,7 +69,7 @@ class StepPipeline {
   uint64_t perturbed_weights() const { return voted_weights_.perturbed(); }
 
  private:
-  // What own members read in a step.
+  // The tokens that this process's members read in a step.
   struct Batch {
     uint64_t step = ~uint64_t{0};
     BatchBuffer buffer;

@@ -16,7 +16,7 @@
 
 namespace eggroll {
 
-// What a step of training did.
+// The numbers of a step of training.
 struct StepNumbers {
   double bits_per_unit = 0.0;     // mean over the members, with perturbations
   double changed = 0.0;           // share of the perturbed parameters' weights that moved
@@ -30,7 +30,7 @@ struct StepNumbers {
   double step_seconds = 0.0;  // without evaluations
 };
 
-// What a hook answered (train/hook.h), by name, in its order.
+// The numbers of a hook (train/hook.h) with their names, in its order.
 using HookNumbers = std::vector<std::pair<std::string, double>>;
 
 struct StepRecord {
@@ -42,7 +42,7 @@ struct StepRecord {
   // Evaluations of the unperturbed model after the step: of the learning curve, and of the whole held-out part.
   std::optional<Evaluation> held_out;
   std::optional<Evaluation> final;
-  // The same of the average of the weights, of a run with optimizer.average.
+  // The same evaluations of the average of the weights, in a run with optimizer.average.
   std::optional<Evaluation> average_held_out;
   std::optional<Evaluation> average_final;
   std::optional<MonitorReport> monitor;

@@ -26,7 +26,7 @@
 
 namespace eggroll {
 
-// What is known after a step.
+// The state of a run after a step.
 struct Progress {
   const StepRecord& done;
   uint64_t steps;                      // of the whole run

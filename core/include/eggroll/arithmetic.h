@@ -172,7 +172,7 @@ EGG_FN uint32_t egg_log2_entry_q24(uint32_t i) {
   return (digits + 1) >> 1;
 }
 
-// What a loss needs at run time; a backend keeps it where its kernels read fastest.
+// The tables of the loss at run time; a backend keeps them where its kernels read fastest.
 struct egg_loss_tables {
   uint32_t exp2_q30[256];                 // by max - logit, in [0, 254]
   uint32_t log2_q24[EGG_LOG2_STEPS + 1];  // by the eight bits after the leading one

@@ -1,4 +1,4 @@
-// What the operating system says of this machine: its processor and its memory.
+// The operating system's facts about this machine: its processor and its memory.
 #ifndef EGGROLL_MACHINE_H
 #define EGGROLL_MACHINE_H
 

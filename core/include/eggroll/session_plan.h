@@ -1,4 +1,4 @@
-// What a session will be: the plan that backends make before they take memory, and the refusal of what does not fit.
+// The plan of a session, which backends make before they take memory, and the Error if it does not fit.
 #ifndef EGGROLL_SESSION_PLAN_H
 #define EGGROLL_SESSION_PLAN_H
 
