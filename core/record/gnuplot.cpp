@@ -116,6 +116,12 @@ std::string svg_by_gnuplot(const std::string& script, const std::string& what) {
   const ConversationLimits limits{20.0, size_t{64} << 20, 1000};
   Conversation said = converse({"gnuplot", "--default-settings", "-"}, unnamed_file(script), limits);
   if (said.failure == ENOENT) throw Error(what + ": gnuplot is not installed; install the package gnuplot-nox");
+  if (said.out_of_time || said.too_long) {
+    throw Error(
+        fmt::format("{}: {}, so gnuplot was ended; make the figure with eggroll report, which has no such limit", what,
+                    said.too_long ? fmt::format("it has more than {} MiB", limits.output_bytes >> 20)
+                                  : fmt::format("it took more than {} s", limits.seconds)));
+  }
   if (said.failure != 0 || said.status != 0) {
     throw Error(fmt::format("{}: gnuplot failed ({}); install the package gnuplot-nox", what,
                             said.failure != 0 ? std::strerror(said.failure) : one_line(said.errors, 200)));

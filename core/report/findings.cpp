@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "record/environment.h"
 #include "record/gnuplot.h"
 #include "report/csv.h"
 #include "report/sections.h"
@@ -163,9 +164,10 @@ void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judg
 
 void add_runs(Draft& draft, const std::vector<Study>& studies) {
   draft.heading(2, "All runs");
-  draft.paragraph(
-      "Run numbers count within this report. runs.csv has the results of every run and each setting that varies "
-      "between runs; curves.csv has every evaluation.");
+  const char* const files =
+      " runs.csv has the results of every run and each setting that varies between runs; curves.csv has every "
+      "evaluation.";
+  draft.paragraph(std::string("Run numbers count within this report.") + (draft.is_served() ? "" : files));
   std::vector<const RunNumber*> numbers(reported_numbers().begin(), reported_numbers().end());
   if (std::none_of(studies.begin(), studies.end(), has_average)) std::erase(numbers, &run_number("average_bits"));
   Table table;
@@ -294,8 +296,9 @@ FindingsSummary add_findings(Draft& draft, const Collection& collection, const s
   add_cautions(draft, collection, notes);
   draft.paragraph(
       fmt::format("{} in {} stud{}. All intervals are 95 % intervals: Student's t over seeds, Wilson's for shares. "
-                  "Results link to their runs, and runs link to their records.",
-                  count_text(collection.runs.size(), "run"), studies.size(), studies.size() == 1 ? "y" : "ies"));
+                  "Results link to their runs, and runs link to their {}.",
+                  count_text(collection.runs.size(), "run"), studies.size(), studies.size() == 1 ? "y" : "ies",
+                  draft.is_served() ? "pages" : "records"));
   if (!answers.empty()) {
     draft.heading(2, "Answers");
     draft.paragraph(claims_text(judged));
@@ -365,6 +368,7 @@ std::string served_findings(const Collection& collection, const std::string& tit
                             const std::vector<std::string>& notes, const RunAddress& address) {
   Document document{"Findings: " + title, {}};
   Draft draft(document, address);
+  draft.paragraph("Made at " + utc_now() + " from the records of that time; load this page again for newer ones.");
   add_findings(draft, collection, studies_of(collection), notes);
   return to_html(document, Page::kServed);
 }

@@ -25,7 +25,7 @@ FindingsSummary write_findings(const Collection& collection, const std::string& 
 using RunAddress = std::function<std::string(const CollectedRun&)>;
 
 // The same page for a server, as HTML. It writes no file: figures stand in the page, and runs lead to their pages. Its
-// script is the one of page_assets().
+// script is the one of page_assets(), and it says when it was made.
 std::string served_findings(const Collection& collection, const std::string& title,
                             const std::vector<std::string>& notes, const RunAddress& address);
 

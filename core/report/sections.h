@@ -43,6 +43,7 @@ class Draft {
     paragraph(sentence);
   }
 
+  bool is_served() const { return static_cast<bool>(address_); }  // then there are no files next to the page
   // The link to the run: its record, or its page.
   std::string link_to(const CollectedRun& run) const;
   const std::vector<std::string>& problems() const { return problems_; }

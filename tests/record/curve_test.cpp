@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "record/gnuplot.h"
 #include "record/metrics.h"
 #include "record/scratch.h"
 #include "system/files.h"
@@ -124,6 +125,19 @@ TEST_F(CurveTest, AFailingGnuplotIsQuotedInOneSentence) {
                       " (line 3: no terminal); install the package gnuplot-nox or mend the script");
   EXPECT_FALSE(std::filesystem::exists(png_));
   EXPECT_EQ(entries_in(folder_), 3U);  // metrics, script, bin
+}
+
+TEST_F(CurveTest, AServedFigureThatIsTooLongIsSaidToBe) {
+  write_plainly(folder_ / "gnuplot", "#!/bin/sh\nhead -c 70000000 /dev/zero\n");
+  std::filesystem::permissions(folder_ / "gnuplot", std::filesystem::perms::owner_all);
+  const std::string text = in_child([&] {
+    ::setenv("PATH", (folder_.string() + ":/usr/bin:/bin").c_str(), 1);
+    return message_of([&] { svg_by_gnuplot("", "no figure x was drawn"); });
+  });
+  EXPECT_EQ(
+      text,
+      "no figure x was drawn: it has more than 64 MiB, so gnuplot was ended; make the figure with eggroll report, "
+      "which has no such limit");
 }
 
 }  // namespace

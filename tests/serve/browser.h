@@ -94,9 +94,17 @@ class Browser {
     return reply.at("result").value("value", Json());
   }
 
-  // Waits until the expression is true; returns whether it is.
+  // Waits until the expression is true; returns whether it is. The page may load itself again meanwhile, which ends an
+  // evaluation with an error of this number.
   bool wait_for(const std::string& expression) {
-    return wait_patiently([&] { return evaluate("Boolean(" + expression + ")") == true; });
+    return wait_patiently([&] {
+      try {
+        return evaluate("Boolean(" + expression + ")") == true;
+      } catch (const std::runtime_error& error) {
+        if (std::string(error.what()).find("-32000") == std::string::npos) throw;
+        return false;
+      }
+    });
   }
 
   Json call(const std::string& method, const Json& parameters = Json::object()) {

@@ -232,6 +232,25 @@ TEST_F(PageChoiceTest, FindingsAreThoseOfTheSweepsFolderAndLeadToRuns) {
   EXPECT_THAT(text("#title"), HasSubstr("sweeps/grid/points/512-1"));
 }
 
+TEST_F(PageChoiceTest, FindingsOfChosenRunsNameTheirFolderWhereItHoldsNoOthers) {
+  add_grid();
+  write_sweep_file({{"points", 4}});
+  std::string chosen = "#/?";
+  for (const char* point : {"512-0", "512-1", "2048-0", "2048-1"}) {
+    chosen += std::string("&run=sweeps/grid/points/") + point;
+  }
+  open(chosen);
+  const std::string query = "decodeURIComponent(document.querySelector('#chosen a').search)";
+  EXPECT_EQ(browser_->evaluate(query), "?folder=sweeps/grid");
+  browser_->evaluate("location.hash = '#/?run=sweeps/grid/points/512-0&run=sweeps/grid/points/512-1'");
+  EXPECT_TRUE(browser_->wait_for(query + " === '?folder=sweeps/grid/points/512-0&folder=sweeps/grid/points/512-1'"));
+  // A sweep of the same name in another folder: none of the two holds all runs.
+  SyntheticRun run;
+  run.seed = 9;
+  write_synthetic_run(results_ / "again/points/512-9", run);
+  EXPECT_TRUE(browser_->wait_for("document.querySelector('#progress a').search === '?folder=.'"));
+}
+
 TEST_F(PageChoiceTest, ControlsHaveNamesAndKeepTheFocus) {
   const std::string running = add_running();
   add_grid();

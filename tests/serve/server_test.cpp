@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "report/findings.h"
+#include "serve/findings_pages.h"
 #include "serve/results.h"
 #include "support/patience.h"
 #include "system/files.h"
@@ -28,6 +29,15 @@ class ServerTest : public ResultsTest {
 
   httplib::Result get(const std::string& path, const httplib::Headers& headers = {}) const {
     return httplib::Client("127.0.0.1", server_.port()).Get(path, headers);
+  }
+  // The answer that is no page which waits for it.
+  httplib::Response findings(const std::string& query) const {
+    httplib::Response reply;
+    EXPECT_TRUE(wait_patiently([&] {
+      reply = *get("/findings?" + query);
+      return reply.status != 202;
+    }));
+    return reply;
   }
   // Waits until the first look is over.
   ordered_json all_runs() const {
@@ -78,14 +88,15 @@ TEST_F(ServerTest, RunsCurvesAndDetailsAreAnswered) {
 
 TEST_F(ServerTest, FindingsAreThoseOfTheReport) {
   all_runs();
-  const auto findings = [&](const std::string& query) { return get("/findings?" + query)->body; };
   write_findings(collect({results_ / "sweeps/grid"}), "grid", folder_ / "report");
   const std::string published = read_file(folder_ / "report" / "findings.html");
-  const std::string served = findings("folder=sweeps/grid");
+  const std::string served = findings("folder=sweeps/grid").body;
   EXPECT_THAT(served, HasSubstr("<title>Findings: grid</title>"));
   EXPECT_THAT(served, HasSubstr("<a href=\"/#/run?folder=sweeps/grid/points/512-1\">points/512-1</a>"));
   EXPECT_THAT(served, Not(HasSubstr("plots/")));
   EXPECT_THAT(served, Not(HasSubstr("tables/")));
+  EXPECT_THAT(served, Not(HasSubstr(".csv")));
+  EXPECT_THAT(served, HasSubstr("runs link to their pages."));
   const auto cells_of = [](const std::string& page) {
     const std::regex cell("<td class=n[^>]*>[^<]*");
     return std::vector<std::string>(std::sregex_token_iterator(page.begin(), page.end(), cell), {});
@@ -93,16 +104,44 @@ TEST_F(ServerTest, FindingsAreThoseOfTheReport) {
   EXPECT_THAT(cells_of(served), ::testing::SizeIs(::testing::Gt(50)));
   EXPECT_EQ(cells_of(served), cells_of(published));
 
-  EXPECT_THAT(findings("folder=sweeps/grid/points/512-0&folder=sweeps/grid/points/2048-0"),
+  EXPECT_THAT(findings("folder=sweeps/grid/points/512-0&folder=sweeps/grid/points/2048-0").body,
               HasSubstr("<title>Findings: 2 chosen runs</title>"));
   for (const char* query : {"", "folder=none", "folder=sweeps/grid&folder=none"}) {
     EXPECT_EQ(get(std::string("/findings?") + query)->status, 404) << query;
   }
 }
 
+TEST_F(ServerTest, NoRequestWaitsForAReport) {
+  Watch watch(results_);
+  FindingsPages pages(watch);
+  const auto ask = [&] { return pages.page({"sweeps/grid"}).value(); };
+  const auto expect_to_wait = [&](const std::string& says) {
+    const FindingsPages::Answer answer = ask();
+    EXPECT_FALSE(answer.is_made);
+    EXPECT_THAT(answer.html, HasSubstr("<meta http-equiv=refresh content=1>"));
+    EXPECT_THAT(answer.html, HasSubstr("<p>" + says + "; this page shows the report as soon as it is made.</p>"));
+  };
+  expect_to_wait("The runs are still being read");
+  watch.look();
+  expect_to_wait("The report on grid is being made");
+  ASSERT_TRUE(wait_patiently([&] { return ask().is_made; }));
+  const std::string before = ask().html;
+  EXPECT_THAT(before, HasSubstr("<div class=p>Made at 20"));
+  // The old report stands until the newer one is there.
+  add_running();
+  watch.look();
+  ASSERT_TRUE(wait_patiently([&] {
+    const FindingsPages::Answer answer = ask();
+    EXPECT_TRUE(answer.is_made);
+    return answer.html != before;
+  }));
+  EXPECT_THAT(ask().html, HasSubstr("5 runs in 1 study"));
+  EXPECT_FALSE(pages.page({"none"}));
+}
+
 TEST_F(ServerTest, FindingsFollowTheRunsAndSayWhereThereAreNone) {
   const std::string running = add_running();
-  ASSERT_TRUE(wait_patiently([&] { return get("/findings?folder=" + running)->status == 200; }));
+  ASSERT_TRUE(wait_patiently([&] { return findings("folder=" + running).status == 200; }));
   const auto said = [&] { return get("/findings?folder=" + running)->body; };
   EXPECT_TRUE(wait_patiently([&] { return said().find("No run here is completed yet") != std::string::npos; }));
   SyntheticRun run;
@@ -136,7 +175,7 @@ TEST_F(ServerTest, NoPathLeadsOutOfTheResults) {
         "sweeps/grid/points/512-0/../../../../../outside", "", "sweeps/grid/points", "sweeps/grid/points/512-0%00"}) {
     for (const char* path : {"/api/run?folder=", "/api/curve?folder=", "/findings?folder="}) {
       const bool has_runs = std::string(folder) == "sweeps/grid/points" && *(path + 1) == 'f';
-      EXPECT_EQ(get(std::string(path) + folder)->status, has_runs ? 200 : 404) << path << folder;
+      EXPECT_EQ(get(std::string(path) + folder)->status, has_runs ? 202 : 404) << path << folder;
     }
   }
   for (const char* path : {"/../outside/record.json", "/%2e%2e/outside/record.json", "/sweeps/grid/sweep.json"}) {
@@ -210,6 +249,10 @@ TEST_F(ServerTest, ARequestWithABodyOrALongHeaderIsRefused) {
   // Newer versions of the library end the connection before they have read all of it.
   auto reply = client.Get("/" + std::string(100'000, 'x'));
   EXPECT_TRUE(!reply || reply->status == 414);
+  reply = client.Get("/findings?folder=" + std::string(9'000, 'x'));
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 414);
+  EXPECT_EQ(reply->body, "too many runs are chosen for one address; choose fewer, or open their folder\n");
   reply = client.Get("/", httplib::Headers{{"X-Long", std::string(100'000, 'x')}});
   EXPECT_TRUE(!reply || reply->status >= 400);
 }

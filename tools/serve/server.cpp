@@ -222,9 +222,10 @@ class Server::Work {
       std::vector<std::string> folders;
       const auto [begin, end] = request.params.equal_range("folder");
       for (auto folder = begin; folder != end; ++folder) folders.push_back(folder->second);
-      const std::optional<std::string> page = findings_.page(folders);
+      const std::optional<FindingsPages::Answer> page = findings_.page(folders);
       if (!page) return refuse(response, 404, "no run is in that folder; the page at / lists them");
-      send(response, *page, type_of(".html"));
+      response.status = page->is_made ? 200 : 202;
+      send(response, page->html, type_of(".html"));
     });
     for (const std::span<const Asset> assets : {serve_assets(), page_assets()}) {
       for (const Asset& asset : assets) {
@@ -235,7 +236,10 @@ class Server::Work {
       }
     }
     http_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
-      if (response.body.empty()) refuse(response, response.status, "there is nothing here; the page is at /");
+      if (!response.body.empty()) return;
+      refuse(response, response.status,
+             response.status == 414 ? "too many runs are chosen for one address; choose fewer, or open their folder"
+                                    : "there is nothing here; the page is at /");
     });
     http_.set_exception_handler([](const httplib::Request&, httplib::Response& response, auto) {
       refuse(response, 500, "this could not be answered; report it as a bug");

@@ -343,6 +343,11 @@ std::optional<fs::path> Watch::path_of(const std::string& folder) const {
   return std::nullopt;
 }
 
+bool Watch::is_first_look() const {
+  const std::lock_guard lock(mutex_);
+  return first_look_.has_value();
+}
+
 uint64_t Watch::version() const {
   const std::lock_guard lock(mutex_);
   return version_;

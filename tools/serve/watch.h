@@ -67,6 +67,8 @@ class Watch {
   std::optional<std::filesystem::path> path_of(const std::string& folder) const;
   // The folder of a run by its record.
   std::string folder_of(const std::filesystem::path& record) const;
+  // Until the first look has read all runs.
+  bool is_first_look() const;
   // Changes with whatever a look sees.
   uint64_t version() const;
 

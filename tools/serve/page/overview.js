@@ -4,7 +4,7 @@ import { curveChoices, curvesChart } from "./curves.js";
 import { choice, h, head, renew, status } from "./dom.js";
 import { leaderboard } from "./leaderboard.js";
 import {
-  experimentOf, experiments, filtered, folderOf, labelsOf, shortName, sorted, varyingAxes, withValues,
+  experimentOf, experiments, filtered, folderOf, foldersOf, labelsOf, shortName, sorted, varyingAxes, withValues,
 } from "./select.js";
 import { store } from "./store.js";
 import { addressOf, change, chosenRuns, experimentAddress, findingsAddress, openedOn, view } from "./view.js";
@@ -114,12 +114,11 @@ function complaints(path, names, chosen, axes, of) {
 }
 
 // What can be done with the chosen runs, as long as there are some.
-function chosenBar(of) {
-  const folders = chosenRuns(of);
+function chosenBar(folders, runs) {
   if (!folders.length) return null;
   return h("div", { class: "chosen", id: "chosen" },
     h("span", { role: "status" }, `${plural(folders.length, "run")} chosen, whose curves are drawn`),
-    h("a", { class: "plain", href: findingsAddress(folders) }, "Findings of these"),
+    runs.length ? h("a", { class: "plain", href: findingsAddress(foldersOf(runs)) }, "Findings of these") : null,
     h("button", { class: "plain", onclick: () => change({ run: null }) }, "Choose none"));
 }
 
@@ -166,7 +165,7 @@ export function overview(main) {
     parts.count.textContent = plural(shown.length, "run");
     renew(parts.wide, table);
     renew(parts.more, more);
-    renew(parts.chosen, chosenBar(of));
+    renew(parts.chosen, chosenBar(chosenRuns(of), picked));
 
     curvePanel.hidden = first.length === 0;
     if (curvePanel.hidden) return;

@@ -20,13 +20,23 @@ export function experiments(runs, now) {
   return [...newest].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)).map(([name]) => name);
 }
 
+const isBelow = (run, folder) => folder === "." || run.folder.startsWith(`${folder}/`);
+
 // The folder whose findings are those of these runs: their sweep's, else the nearest one above all of them.
 export function folderOf(runs) {
-  const sweep = store.sweeps.find(({ name }) => runs.every((run) => run.sweep === name));
+  const sweep = store.sweeps.find(({ name, folder }) => runs.every((run) => run.sweep === name && isBelow(run, folder)));
   if (sweep) return sweep.folder;
   const [first, ...others] = runs.map((run) => run.folder.split("/"));
   const end = first.findIndex((part, i) => others.some((parts) => parts[i] !== part));
   return (end < 0 ? first : first.slice(0, end)).join("/") || ".";
+}
+
+// Folders whose findings are those of these runs alone: one where it holds no others, because an address has room for
+// about a hundred.
+export function foldersOf(runs) {
+  const folder = folderOf(runs);
+  const inside = [...store.runs.values()].filter((run) => isBelow(run, folder));
+  return inside.length === runs.length ? [folder] : runs.map((run) => run.folder);
 }
 
 // The run's value for the axis: the value that the run names, or that of its configuration (for a group, the option's
