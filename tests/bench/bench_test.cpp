@@ -73,7 +73,7 @@ TEST_F(BenchTest, AStepReportsItsRatesSharesAndMemory) {
   EXPECT_GE(counter("memory_MiB"), counter("memory_before_MiB"));
 }
 
-// The votes on tables are masked, as in a run, so both updates get the step's tokens.
+// As in a run, the votes on tables are masked, so both calls of update get the step's tokens.
 TEST_F(BenchTest, AStepMayReadTables) {
   const nlohmann::json report = report_of({"--step", "1x16/pop8/tokens4/tables", "backend.threads=1",
                                            "--benchmark_filter=^step/reference/1x16/pop8/tokens4/tables/"});
@@ -132,7 +132,7 @@ TEST_F(BenchTest, OpsReportMultiplyAddsOrElements) {
     EXPECT_EQ(run.contains("ns_per_element"), !linear) << name;
     EXPECT_EQ(run.contains("GMAC/s") && run.contains("peak_ratio"), linear) << name;
   }
-  // All ops but store, which alone makes nothing to measure.
+  // All ops but store: by itself, store makes no value to measure.
   std::vector<std::string> expected = {"op/reference/embed_index/64"};
   for (const OpSignature& op : kOpSignatures) {
     if (op.name != std::string("store")) expected.push_back(fmt::format("op/reference/{}/64", op.name));

@@ -1,4 +1,4 @@
-// report, compare and export, on runs that the command made itself.
+// The commands report, compare and export, on runs that `eggroll run` made.
 #include "cli/eggroll_command.h"
 
 namespace eggroll::test {
@@ -6,7 +6,7 @@ namespace {
 
 class ReportTest : public CliTest {
  protected:
-  // Makes two runs of two widths each, with two seeds.
+  // Makes four runs: two widths, each with two seeds.
   void make_runs() const {
     for (const char* seed : {"seed=0", "seed=1"}) {
       for (const char* width : {"model.width=16", "model.width=32"}) {

@@ -122,7 +122,7 @@ TEST(Yaml, RefusesInOneSentence) {
   }
 }
 
-TEST(Yaml, NestsNoDeeperThanTheStackAllows) {
+TEST(Yaml, RefusesMoreThan100NestedListsAndMaps) {
   EXPECT_NE(config_error_of([] { parse_yaml(std::string(100000, '['), "a.yaml"); }).find("a.yaml:1:"),
             std::string::npos);
   EXPECT_EQ(parse_yaml(std::string(100, '[') + std::string(100, ']'), "a.yaml").list().size(), 1U);
@@ -146,7 +146,7 @@ TEST(Yaml, WritesOneStableForm) {
   EXPECT_EQ(parse_yaml(to_yaml(root), "b.yaml"), root);
 }
 
-// A comment ends at its line's end, and holds nothing that a reader refuses.
+// A comment stays on one line, and has no character that a YAML reader refuses.
 TEST(Yaml, SourcesAreCommentsOfOneLine) {
   ConfigNode::Map map;
   map.push_back({"a", ConfigNode(int64_t{1}, {"command line 'a=\n1\x7f'", 0})});

@@ -1,5 +1,5 @@
-// Programs that read tables, on a GPU against the reference: losses, weights, states and logits over some steps. Most
-// run as fused ops.
+// Compares programs that read tables on a GPU with the reference: losses, weights, states and logits over some steps.
+// Most programs run as fused ops.
 #include <gtest/gtest.h>
 
 #include "against_reference.h"
@@ -9,7 +9,7 @@
 namespace eggroll::cuda {
 namespace {
 
-// A tile of the small population is alone on its multiprocessor; two tiles of the large one share one.
+// With the small population, each tile has its own multiprocessor. With the large one, two tiles share one.
 constexpr uint32_t kSmallPopulation = 176;  // three tiles, the last of which is not full
 constexpr uint32_t kLargePopulation = 8880;
 
@@ -41,7 +41,7 @@ const char* const kGroups =
     "share: "
     "0.5}]";
 
-// Streams whose pairs vote on some tables alone; a share that ends within a stream of three replicas.
+// Two groups, each of which votes on only some tables. The first one ends within the streams of one of three replicas.
 const char* const kTableGroups =
     "perturb.groups=[{params: [embedding, \"context*\"], share: 0.3}, {params: [\"logit_context*\", \"layer*\", "
     "\"norm_out*\", head], share: 0.7}]";
@@ -81,7 +81,7 @@ const TablesCase kCases[] = {
      {"model=gru_tables", "noise.distribution=rademacher",
       "model.context_tables=[{tokens: 2, rows: 512}, {tokens: 3, rows: 1024}]",
       "model.logit_tables=[{tokens: 1}, {tokens: 2, rows: 512}, {tokens: 3, rows: 1024}]"}},
-    // More logits than find room on the chip: the last block of 64 is not full.
+    // Mostly vocabularies whose last block of 64 logits is not full.
     {"vocabulary", true, {"model.width=64", "model.vocab=3600"}},
     {"vocabulary_odd", true, {"model.width=64", "model.vocab=3700"}},
     {"vocabulary_groups", true, {"model.width=128", "model.vocab=3700", "model.mlp_ratio=1"}},
@@ -90,7 +90,7 @@ const TablesCase kCases[] = {
     {"many_words", true, {"model.width=32", "model.vocab=1700", "model.mlp_ratio=0"}, kLargePopulation},
     {"many", true, {"model.width=32", kTables, kLogitTables}, kLargePopulation},
     {"many_wide", true, {"model.width=128", kSixTables, "model.mlp_ratio=1"}, kLargePopulation},
-    // Rows that all streams read, and rows that one alone reads.
+    // Rows that all streams read, and rows that only one stream reads.
     {"many_rows",
      true,
      {"model.width=32", "model.context_tables=[{tokens: 2, rows: 8192}]",

@@ -153,13 +153,13 @@ TEST(Markov, EntropyRatesKnownByHand) {
 TEST(Markov, TheHeldOutPartIsAsHardAsTheChain) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
     const Dataset dataset = markov_dataset(16, 4, 2, 1000000, seed);
-    // Standard error about 0.002: a code length's standard deviation is near 2 bits.
+    // The standard error is about 0.002, because the standard deviation of one token's code length is near 2 bits.
     EXPECT_NEAR(dataset.facts["valid_cross_entropy_bits"].get<double>(),
                 dataset.facts["entropy_rate_bits"].get<double>(), 0.01);
   }
 }
 
-// Chi-square over the transitions of the most frequent tokens: the sampling follows the table.
+// A chi-square over the transitions from all 8 tokens shows that the sampling follows the table.
 TEST(Markov, TransitionsFollowTheTable) {
   const uint32_t vocab = 8;
   const MarkovChain chain = random_chain(vocab, 2, 5);

@@ -27,7 +27,7 @@ class SearchCommandTest : public SweepCommandTest {
                          more);
   }
 
-  // From the table on.
+  // The output from the table to its end.
   static std::string table_of(const Result& result) { return result.out.substr(result.out.find("trial  ")); }
 
   std::mt19937 random_{20261125};
@@ -47,12 +47,12 @@ TEST_F(SearchCommandTest, GoesOnFromCheckpointsAndConfirms) {
     const uint64_t rung = record.at("sweep").at("search").at("rung");
     const uint64_t steps = record.at("steps");
     EXPECT_EQ(steps, (std::array<uint64_t, 3>{5, 15, 40}).at(rung)) << entry.path();
-    // Nothing was done twice, and what a rung measured at its end is not in the way of the next.
+    // No step ran twice, and the measurement at a rung's end does not disturb the next rung.
     std::vector<uint64_t> lines = each_step_once(steps);
-    if (steps < 40) lines.push_back(steps);  // a stop has a line of its own
+    if (steps < 40) lines.push_back(steps);  // a stopped run has one more line, for its stop
     EXPECT_EQ(steps_in(entry.path()), lines) << entry.path();
     EXPECT_EQ(record.at("final").at("step"), steps) << entry.path();
-    // Trials that stayed behind keep no checkpoint; their journal tells their weights.
+    // Trials that did not go on keep no checkpoint; their weights can be rebuilt from their journal.
     EXPECT_EQ(fs::is_empty(entry.path() / "checkpoints"), steps < 40) << entry.path();
     if (steps < 40) continue;
     ++to_the_end;

@@ -1,4 +1,4 @@
-// The input is a model's program as it crosses the seam, and its noise settings.
+// The input is a model's program, as a plugin gives it to the host, and noise settings.
 #include <optional>
 
 #include "fuzz/input.h"

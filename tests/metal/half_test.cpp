@@ -1,4 +1,4 @@
-// The stand-in for Metal's half against exact arithmetic, rounded once.
+// Compares the stand-in for Metal's half with exact arithmetic that is rounded once.
 #include "half.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ half of_bits(uint32_t bits) {
   return x;
 }
 
-// What the bits mean, from the definition.
+// The number that the bits mean by IEEE 754's definition.
 double meaning(uint32_t bits) {
   const int field = static_cast<int>(bits >> 10 & 31U);
   const int digits = static_cast<int>(bits & 1023U);
@@ -36,13 +36,13 @@ double rounded(double x) {
   return std::fabs(nearest) > 65504 ? std::copysign(INFINITY, x) : nearest;
 }
 
-// Whether a half is a number, zeros with their sign; all NaNs count as equal.
+// Whether a half equals a number, with the same sign even if both are zero. All NaNs count as equal.
 bool is(half x, double number) {
   const double own = meaning(x.bits);
   return std::isnan(number) ? std::isnan(own) : own == number && std::signbit(own) == std::signbit(number);
 }
 
-// Zeros, the smallest and largest numbers, those around each power of two, infinities, NaN, and every `step`th.
+// Zeros, the smallest and largest halves, those around each power of two, infinities, NaN, and every `step`th half.
 std::vector<half> sample(uint32_t step) {
   std::vector<half> halves;
   for (uint32_t bits = 0; bits <= 0xffffU; ++bits) {
@@ -60,7 +60,7 @@ TEST(Half, AllBitsMeanWhatIeeeSays) {
   }
 }
 
-// Between each two neighbours: halfway, and the floats next to that.
+// For each two neighbouring halves: the number halfway between them, and the floats next to it.
 TEST(Half, FloatsAreRoundedOnce) {
   for (uint32_t bits = 0; bits < 0x7c00U; ++bits) {
     const double next = bits == 0x7bffU ? 65536.0 : meaning(bits + 1);
@@ -95,7 +95,7 @@ TEST(Half, DifferencesAreRoundedOnce) {
   }
 }
 
-// 1024 + n is the half 0x6400 + n: two bytes as halves at once.
+// The bits 0x6400 + n are the half 1024 + n, so one subtraction makes halves of two bytes.
 TEST(Half, VectorsLieAsTheirNumbersDo) {
   static_assert(sizeof(half2) == 4 && alignof(half2) == 4 && sizeof(half4) == 8 && alignof(half4) == 8);
   const half2 two = std::bit_cast<half2>(0x64ff6403U) - half2(half(1024));

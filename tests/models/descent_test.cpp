@@ -1,5 +1,5 @@
-// The vote points downhill. For every tensor of a small model, the vote's correlation with the finite-difference
-// gradient of the loss is positive beyond chance.
+// The vote points downhill: for every tensor of a small model, votes correlate positively with the negative
+// finite-difference gradient of the loss, by more than chance.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kPopulation = 4096;
 constexpr uint32_t kTokens = 24;
 constexpr uint64_t kSteps = 4;  // each with fresh noise
-constexpr int kDifference = 6;  // in units of the int8 weight, either way
+constexpr int kDifference = 6;  // added to and subtracted from the int8 weight
 
 Fitness zscore() {
   const egg_setting items[] = {{"name", EGG_SETTING_TEXT, 0, 0, 0.0, "zscore"},
@@ -34,8 +34,8 @@ ConfigNode small(const std::vector<std::string>& model) {
   return repository_config(overrides);
 }
 
-// A small model with one tensor perturbed, so that the others' noise does not drown its signal, and a rule that keeps
-// the vote and moves nothing.
+// A small model with one perturbed tensor, because noise of other tensors would hide its signal. The rule keeps the
+// vote in a slot and moves no weight.
 class OneTensorModel {
  public:
   OneTensorModel(const std::vector<std::string>& model, uint32_t tensor)
@@ -136,11 +136,11 @@ void expect_descent(const std::vector<std::string>& config, uint32_t tensor) {
   double product = 0.0;
   double gradient_square = 0.0;
   for (size_t w = 0; w < vote.size(); ++w) {
-    product -= vote[w] * gradient[w];  // a positive vote raises the weight, against the gradient
+    product -= vote[w] * gradient[w];  // with the negative gradient: a positive vote raises the weight
     gradient_square += gradient[w] * gradient[w];
   }
   ASSERT_GT(gradient_square, 0.0) << model.param().name;
-  // If the votes were noise, this figure would be standard normal: beyond 3.72 once in 10,000.
+  // If the votes were noise, this number would be standard normal, and above 3.72 once in 10,000 times.
   EXPECT_GT(product / std::sqrt(static_cast<double>(kSteps) * gradient_square), 3.72) << model.param().name;
 }
 

@@ -1,4 +1,4 @@
-// Properties of initial_weights beyond its known answers: parameters are independent, values keep their limits.
+// Properties of initial_weights that known answers do not show: parameters are independent, and values stay in range.
 #include "program/initial_weights.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(InitialWeights, DependOnSeedAndParameterAndNotOnShape) {
   EXPECT_NE(initial_weights(normal(16, 32, 16), 3, 8), weights);
 }
 
-// Noise of magnitude 16 and above, three draws in ten, reaches 127 under this deviation.
+// With this deviation, noise of magnitude 16 or more, which is three draws in ten, gives 127 or -127.
 TEST(InitialWeights, ClipAtBothEnds) {
   const std::vector<int8_t> weights = initial_weights(normal(64, 64, 127), 0, 1);
   EXPECT_EQ(*std::max_element(weights.begin(), weights.end()), 127);

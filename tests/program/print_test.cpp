@@ -1,4 +1,4 @@
-// Printed forms, golden; and the hashes taken of them: stable, and sensitive to all that changes what is computed.
+// Golden printed forms, and their hashes: a hash is stable, and differs after each change to what is computed.
 #include <set>
 
 #include "eggroll/rule_builder.h"
@@ -34,7 +34,7 @@ void expect_has(const std::string& text, const std::vector<std::string>& parts) 
   for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
 }
 
-// Each change of a Raw gives its printed form another hash. The first one changes nothing.
+// Each change to a Raw must give its printed form another hash. The first change must do nothing.
 template <class Raw, class Printed>
 void expect_hashes_differ(const std::vector<std::function<void(Raw&)>>& changes, const Printed& printed) {
   std::set<std::string> hashes;
@@ -104,8 +104,8 @@ TEST(ProgramIndices, OfWordsKeepTheContract) {
             fault(" is of words, and the vocabulary is 255, expected 256, one for each byte"));
 }
 
-// A batch carries each number once. The text, and so the hash, says of a table's row what it is a hash of, and no
-// index.
+// A batch carries each row number once. The printed form, and so its hash, says what a table's row is a hash of. It has
+// no number of an index.
 TEST(ProgramIndices, OfTheSameHashAreShared) {
   ProgramBuilder b(16, 4, EGG_ROUND_NEAREST);
   const auto add = [&](const char* name, Value x, int32_t tokens, int32_t rows) {

@@ -18,7 +18,7 @@ struct SyntheticRun {
   std::string sweep = "grid";  // "": a plain run, its configuration changed by the axes
   uint64_t point = 0;
   uint64_t seed = 0;
-  std::optional<TrialRecord> trial;  // where the sweep is a search
+  std::optional<TrialRecord> trial;  // if the sweep is a search
   nlohmann::ordered_json axes = nlohmann::ordered_json::object();
   nlohmann::ordered_json claims = nlohmann::ordered_json::array();
   RunStatus status = RunStatus::kCompleted;
@@ -26,16 +26,16 @@ struct SyntheticRun {
   uint64_t steps = 100;
   uint64_t population = 512;
   double final_bits = 4.0;
-  std::optional<double> average_bits;  // of the average of the weights, where the run has one
+  std::optional<double> average_bits;  // of the averaged weights, if the run has them
   double step_seconds = 0.01;
   double update_rate = 0.1;                    // at the end; falls from 1
-  std::optional<double> update_rate_of_voted;  // in all steps; none: the lines do not hold it
-  uint64_t monitor_every = 0;                  // lines between looks of the monitor; 0: none
-  std::optional<double> overlap;  // of windows of 64 bytes; then the record also has what else is known of a text
-  std::optional<double> score;    // of a hook at the end; at evaluations before, it is 1 less
+  std::optional<double> update_rate_of_voted;  // the same in all steps; none: not in the lines
+  uint64_t monitor_every = 0;                  // metric lines from look to look of the monitor; 0: no monitor
+  std::optional<double> overlap;  // of 64-byte windows; with it the record also has the other facts of a text
+  std::optional<double> score;    // a hook's, at the end; 1 less at earlier evaluations
 };
 
-inline constexpr uint64_t kSyntheticTokens = 32;  // that a member reads in a step
+inline constexpr uint64_t kSyntheticTokens = 32;  // that a member reads per step
 inline constexpr uint64_t kSyntheticEvalEvery = 10;
 
 inline RunRecord synthetic_record(const SyntheticRun& run) {

@@ -1,5 +1,5 @@
-// AMX's eight tiles, of 16 rows of 64 bytes each. The instructions are written out: GCC's intrinsics do not say that a
-// load reads memory.
+// AMX's eight tiles. Each has 16 rows of 64 bytes. The instructions are inline assembly, because GCC's intrinsics do
+// not tell the compiler that a load reads memory.
 #ifndef EGGROLL_AMX_TILES_H
 #define EGGROLL_AMX_TILES_H
 
@@ -12,7 +12,7 @@ struct Tiles {
   static constexpr size_t kRows = 16;
   static constexpr size_t kRowBytes = 64;
 
-  // Before a thread's first use of the tiles.
+  // Each thread must call this before it uses the tiles.
   static void shape() {
     struct alignas(64) {
       uint8_t palette = 1;
@@ -35,7 +35,7 @@ struct Tiles {
   static void store(void* to, size_t stride) {
     asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(T), "r"(to), "r"(stride) : "memory");
   }
-  // Sums[row][4 bytes as int32] += the sum over k of a[row][k] * b[k / 4][4 bytes][k % 4], a and b signed.
+  // sums[i][j] += the sum over k < 64 of a[i][k] * b[k / 4][4 * j + k % 4]. Sums are int32, a and b int8.
   template <int Sums, int A, int B>
   static void multiply_add() {
     asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));

@@ -21,10 +21,10 @@ inline void check(cudaError_t status, const char* what) {
   throw Error(text, status == cudaErrorMemoryAllocation ? EGG_ERROR_MEMORY : EGG_ERROR_DEVICE);
 }
 
-// After a launch; later calls report what happens while it runs.
+// Call this after a launch. Later calls report errors that happen while the launch runs.
 inline void check_launch(const char* what) { check(cudaGetLastError(), what); }
 
-// A stream or an event, which ends with its owner.
+// A stream or an event, which is destroyed with its owner.
 template <class T, cudaError_t (*kEnd)(T)>
 class Owned {
  public:
@@ -38,7 +38,7 @@ class Owned {
   T own_;
 };
 struct Stream : Owned<cudaStream_t, &cudaStreamDestroy> {
-  // The lower the number, the sooner it runs, as far as the device has such priorities.
+  // A lower number runs sooner, if the device has such priorities.
   explicit Stream(int priority) : Owned(made(priority)) {}
   static cudaStream_t made(int priority) {
     cudaStream_t stream = nullptr;
@@ -55,8 +55,8 @@ struct Event : Owned<cudaEvent_t, &cudaEventDestroy> {
   }
 };
 
-// `count` elements of device memory of the current device, from the driver's pool, which keeps what is freed: sessions
-// come and go by the thousand in tests. The owner frees nothing that a stream still uses.
+// `count` elements in the current device's memory, from the driver's pool, which keeps freed memory: tests open
+// and close thousands of sessions. The owner must not free memory that a stream still uses.
 template <class T>
 class DeviceArray {
  public:
@@ -108,7 +108,7 @@ class DeviceArray {
   size_t count_ = 0;
 };
 
-// `count` elements of the host's memory that the device reads and writes by itself.
+// `count` elements of host memory, which the device reads and writes directly.
 template <class T>
 class HostArray {
  public:

@@ -7,10 +7,10 @@
 
 namespace eggroll::cuda {
 
-// Keys and values in the thread's part of an attention's caches, by block of channels. Keys: 64 channels of each
-// position. Values: for each span, and each channel in the order of the tensor cores, 32 positions. Thread c of four
-// has positions 2 c, 2 c + 1 and the two 8 further, of both halves of a span. The positions of short windows are the
-// rows of their warp.
+// The thread's part of an attention's caches, in blocks of channels. A block of keys has 64 channels for each position.
+// A block of values has 32 positions for each span and each channel, with channels in the order of the tensor cores.
+// Thread c of four has positions 2 c, 2 c + 1, 2 c + 8 and 2 c + 9 in each half of a span. In short windows, a position
+// is a row of the warp.
 template <class Tile>
 struct Caches {
   char* keys;
@@ -28,7 +28,7 @@ struct Caches {
   __device__ uint4& key(uint32_t b, uint32_t position, uint32_t unit) const {
     return *reinterpret_cast<uint4*>(keys + b * block_bytes + position * kBlock + unit * kUnit);
   }
-  // The positions of a span that thread c of four has of channel `place`, of both halves.
+  // The positions that thread c of four has in a span for channel `place`: a word for each half.
   __device__ uint2& value(uint32_t b, uint32_t span, uint32_t place, uint32_t c) const {
     return *reinterpret_cast<uint2*>(values + b * block_bytes + span * (kSpan * kBlock) + place * kSpan + c * 8);
   }
@@ -46,7 +46,7 @@ __device__ __forceinline__ void keep_keys(const Tile& tile, const Caches<Tile>& 
   }
 }
 
-// Neighbouring rows are in lanes four apart: one takes channels 0 and 1 of each four, the other 2 and 3.
+// Two lanes, four apart, hold neighbouring rows: one lane takes channels 0 and 1 of each four, the other 2 and 3.
 template <class Tile, uint32_t kBlocks>
 __device__ __forceinline__ void keep_values(const Tile& tile, const Caches<Tile>& caches, uint32_t step,
                                             const Fragment<kBlocks>& v) {
@@ -73,7 +73,7 @@ __device__ __forceinline__ void keep_values(const Tile& tile, const Caches<Tile>
   }
 }
 
-// The rotation of both rows by their positions.
+// Rotates both rows by their positions.
 template <uint32_t kBlocks, class Tile>
 __device__ __forceinline__ void rotate_wide(const Tile& tile, uint32_t step, int32_t (&x)[kBlocks][32]) {
   const FusedArgs& args = tile.args;
@@ -101,8 +101,8 @@ __device__ __forceinline__ void rotate_wide(const Tile& tile, uint32_t step, int
   }
 }
 
-// Scores of a span's positions before they are shifted: [i][2 h + e] of row h, position 8 i + 2 c + e. q: the thread's
-// words of a block, zero but for one head.
+// Makes the scores of a span's positions, not yet shifted: scores[i][2 h + e] is row h's for position 8 i + 2 c + e.
+// q: the thread's words of a block, in which the channels of all heads but one are zero.
 template <class Tile>
 __device__ __forceinline__ void make_scores(const Caches<Tile>& caches, uint32_t b, uint32_t span, uint32_t count,
                                             const uint32_t (&q)[8], int32_t (&scores)[4][4]) {
@@ -118,7 +118,7 @@ __device__ __forceinline__ void make_scores(const Caches<Tile>& caches, uint32_t
   }
 }
 
-// One block of channels of all heads that it has; q: the thread's words of it, in whose place the result comes.
+// Does attention for all heads of one block of channels. q: the thread's words of the block; the result replaces them.
 template <class Tile>
 __device__ __forceinline__ void attend(const Tile& tile, const Caches<Tile>& caches, uint32_t b, uint32_t step,
                                        const uint32_t (&begin)[2], uint32_t (&q)[8]) {
@@ -128,17 +128,17 @@ __device__ __forceinline__ void attend(const Tile& tile, const Caches<Tile>& cac
   constexpr bool kSpans = Tile::kWhat == Rows::kSpan;
   const uint32_t first_span = kSpans ? __reduce_min_sync(0xffffffffu, begin[0]) / kSpan : 0;
   const bool resets = __any_sync(0xffffffffu, begin[1] > 0);
-  // How many eights of the last span's positions the warp's rows may see.
+  // The warp's rows may see this number of groups of 8 positions in the last span.
   const uint32_t last_count = kSpans ? tile.row(0) % kSpan / 16 * 2 + 2 : 2;
-  int32_t low[8][4] = {};   // of weights' lower bytes
-  int32_t high[8][4] = {};  // and of their upper ones
+  int32_t low[8][4] = {};   // sums for the lower bytes of weights
+  int32_t high[8][4] = {};  // sums for their upper bytes
   int32_t totals[2] = {1, 1};
   const auto seen = [&](uint32_t span, uint32_t i, uint32_t h, uint32_t e) {
     if constexpr (kSpans) {
       const uint32_t at = span * kSpan + 8 * i + 2 * c + e;
       return at <= tile.position(h, step) && at >= begin[h];
     }
-    // The same window: eight rows are of even members, eight of odd ones.
+    // Only the row's own window: 8 of the warp's rows are of even members, 8 of odd ones.
     const uint32_t from = 2 * c + e - (g - tile.position(h, step));
     return i == h && from <= tile.position(h, step) && from >= begin[h];
   };
@@ -174,12 +174,12 @@ __device__ __forceinline__ void attend(const Tile& tile, const Caches<Tile>& cac
     for (uint32_t span = first_span; span <= step; ++span) {
       const uint32_t count = span == step ? last_count : 4;
       const bool cut = span == step || resets;
-      // Those of a single span are still in registers.
+      // After softmax's first pass, the scores of a single span are still in registers.
       if (first_span < step || args.weighting != EGG_WEIGHT_SOFTMAX) make_scores(caches, b, span, count, x, scores);
-      uint32_t weights[2][4];  // of row h: lower bytes of a half's positions, then upper ones
+      uint32_t weights[2][4];  // [row h]: lower bytes by half, then upper bytes
 #pragma unroll
       for (uint32_t half = 0; half < 2; ++half) {
-        uint32_t two[2][2] = {};  // of each eight, in the halves of a word
+        uint32_t two[2][2] = {};  // [row][group of 8 positions]: two weights in a word
 #pragma unroll
         for (uint32_t i = 0; i < 2; ++i) {
           if (2 * half + i >= count) break;
@@ -225,7 +225,7 @@ __device__ __forceinline__ void attend(const Tile& tile, const Caches<Tile>& cac
   for (uint32_t h = 0; h < 2; ++h) {
     const int32_t total = max(1, totals[h]);
     if (args.nearest != 0) {
-      // As max_norm does: what is divided is at most 127 times the total, and the total below 2^31.
+      // Divides as max_norm does: the dividend is at most 127 times the total, and the total is below 2^31.
       const double scale = __dmul_rn(__ddiv_rn(1.0, static_cast<double>(total)), 1.0 + 0x1p-40);
 #pragma unroll
       for (uint32_t w = 0; w < 4; ++w) {

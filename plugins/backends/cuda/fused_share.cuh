@@ -1,5 +1,5 @@
-// What the warpgroups that share a tile tell each other. A thread of one and the thread of the same number of the other
-// have the same rows and the same channels of a block, so that warps wait in pairs.
+// How the warpgroups that share a tile exchange values. Threads of one number in both warpgroups have the same rows and
+// the same channels of a block, so each warp waits only for the warp of its number.
 #ifndef EGGROLL_CUDA_FUSED_SHARE_CUH
 #define EGGROLL_CUDA_FUSED_SHARE_CUH
 
@@ -8,28 +8,28 @@
 
 namespace eggroll::cuda {
 
-constexpr uint32_t kGroupThreads = 128;  // of a warpgroup
+constexpr uint32_t kGroupThreads = 128;  // in a warpgroup
 constexpr uint32_t kTileWarps = kGroupThreads / 32;
 
-// Words of a row. Between one telling of a word and the next there is another meeting, so that nobody overwrites what
-// is still being read.
+// Words of a row. Between two writes of the same word there must be a meeting for another word, so that no thread
+// overwrites what another still reads.
 enum SharedWord : uint32_t { kOfX, kOfY, kOfOutputs = kOfY + 3, kOfRing };
 static_assert(kOfRing + 1 == kSharedWords);
 
 template <uint32_t kGroups>
 struct Sharing {
   uint32_t group;  // own
-  int32_t* words;  // of the thread's first row: kSharedWords of each group and row
+  int32_t* words;  // of the thread's first row: each group and row has kSharedWords
 
-  // The first of the blocks that are this group's: every kGroups-th.
+  // This group's first block. Every kGroups-th block from there is the group's too.
   __device__ uint32_t first() const { return kGroups == 1 ? 0 : group; }
 
   __device__ static uint32_t warp() { return threadIdx.x / 32 % kTileWarps; }
 
-  // Waits for the other group; what either wrote before, both see behind it.
+  // Waits for the other group. After it, both see what either wrote before it.
   __device__ void meet() const {
     if constexpr (kGroups > 1) {
-      __syncwarp();  // lanes may have parted
+      __syncwarp();  // lanes may have diverged
       asm volatile("bar.sync %0, 64;" ::"r"(1 + warp()) : "memory");
     }
   }
@@ -46,7 +46,7 @@ struct Sharing {
   }
   __device__ int32_t other(uint32_t which, uint32_t h) const { return word(which, 1 - group, h); }
 
-  // Adds up, of the two rows, what their threads of all warpgroups have.
+  // Adds up, for each of the two rows, the sums of its threads in all warpgroups.
   template <class... Sums>
   __device__ void add_up(uint32_t which, Sums&... sums) const {
     const auto of_group = [](int32_t(&two)[2]) {
@@ -68,7 +68,7 @@ struct Sharing {
     }
   }
 
-  // The same of one row, of a sum that is the same in the row's threads; the word after `which` is taken too.
+  // Adds up one row over warpgroups. `sum` must be the same in all its threads. Uses the word after `which` too.
   __device__ unsigned long long add_up_row(uint32_t which, uint32_t h, unsigned long long sum) const {
     if constexpr (kGroups == 1) return sum;
     if (threadIdx.x % 4 == 0) {

@@ -1,4 +1,4 @@
-// Int8 products of compute capability 8.0 and later: of the tensor cores, and of a thread.
+// Int8 products for compute capability 8.0 and later: on tensor cores, and in a thread.
 #ifndef EGGROLL_CUDA_MMA_CUH
 #define EGGROLL_CUDA_MMA_CUH
 
@@ -7,14 +7,14 @@
 namespace eggroll::cuda {
 
 __device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
-// A word that nobody changes any more.
+// Loads a word. No thread may change the word after that, because the compiler may move the load.
 __device__ inline uint32_t load_shared(uint32_t address) {
   uint32_t word;
   asm("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
   return word;
 }
 
-// sum and the products of 16 numbers with 16 others.
+// Returns `sum` plus the products of 16 numbers with 16 others.
 __device__ inline int32_t dot16(const uint4& x, const uint4& y, int32_t sum) {
   sum = __dp4a(static_cast<int32_t>(x.x), static_cast<int32_t>(y.x), sum);
   sum = __dp4a(static_cast<int32_t>(x.y), static_cast<int32_t>(y.y), sum);
@@ -23,8 +23,8 @@ __device__ inline int32_t dot16(const uint4& x, const uint4& y, int32_t sum) {
 }
 
 // d (16 x 8) += a (16 x 32) b (32 x 8). In thread t, with g = t / 4 and c = t % 4, d holds columns 2c and 2c + 1 of
-// rows g and g + 8; a0 to a3 the inputs 4c to 4c + 3 of row g, of row g + 8, and the inputs 16 further of both; b0 and
-// b1 the inputs 4c to 4c + 3 and those 16 further of column g.
+// rows g and g + 8. a0: inputs 4c to 4c + 3 of row g; a1: the same inputs of row g + 8; a2: inputs 4c + 16 to 4c + 19
+// of row g; a3: those of row g + 8. b0: inputs 4c to 4c + 3 of column g; b1: inputs 4c + 16 to 4c + 19 of column g.
 __device__ inline void multiply_add(int32_t (&d)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0,
                                     uint32_t b1) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -32,7 +32,7 @@ __device__ inline void multiply_add(int32_t (&d)[4], uint32_t a0, uint32_t a1, u
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// The same of unsigned a.
+// The same with a unsigned.
 __device__ inline void multiply_add_unsigned(int32_t (&d)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
                                              uint32_t b0, uint32_t b1) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -40,7 +40,7 @@ __device__ inline void multiply_add_unsigned(int32_t (&d)[4], uint32_t a0, uint3
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// Four 8 x 16 byte pieces from shared memory, a's fragment: thread t names row t % 8 of piece t / 8.
+// Loads four pieces of 8 x 16 bytes from shared memory: a fragment of a. Thread t passes row t % 8 of piece t / 8.
 __device__ inline uint4 load_pieces(const void* row) {
   uint4 a;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"

@@ -7,7 +7,7 @@
 namespace eggroll::cuda {
 namespace {
 
-// The noise of a linear is asked for two linears ahead, with all that lies before it.
+// Asks for the noise of a linear two linears before its use, together with all noise that lies before it.
 std::vector<StageSource> sources_of(const Plan& plan, const std::vector<DeviceOp>& ops) {
   constexpr size_t kAhead = 2;
   const std::vector<size_t>& streams = plan.streams;
@@ -145,7 +145,7 @@ void ReplicaPasses::make_fused(const Plan& plan) {
 }
 
 uint32_t ReplicaPasses::blocks_for(uint32_t rows, const Plan& plan) const {
-  // Fused ops spread tiles over all blocks, and need no memory for each.
+  // Fused ops spread tiles over all blocks, and need no device memory per block.
   return plan.fused ? std::min(own_.memory.most_blocks(), divide_up(rows, tile_members(plan.fused->shape)))
                     : std::min(own_.memory.blocks, divide_up(rows, plan.tiles * kTileRows));
 }

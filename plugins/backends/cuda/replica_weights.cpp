@@ -79,7 +79,7 @@ uint64_t ReplicaWeights::checksum() {
   for (uint32_t i = 0; i < params_.size(); ++i) {
     const Param& param = params_[i];
     launch_checksum(param.weights.get(), size_t{param.rows} * param.stride, egg_absorb(i, 0), checksum_.get(), stream_);
-    if (shares_rows(i)) continue;  // each has its own rows' slots alone
+    if (shares_rows(i)) continue;  // each replica has only the slots of its own rows
     launch_checksum(param.slots.get(), param.slot_cells, egg_absorb(i, 1), checksum_.get(), stream_);
   }
   unsigned long long sum = 0;

@@ -1,6 +1,6 @@
-// All draws of a token at the logits, as eggroll/logit_draws.h has them for processors: orthogonal ones by two
-// transforms, independent ones one by one. A thread has eight neighbouring channels, or rows of the Hadamard matrix; up
-// to 256 of them are one warp's.
+// Makes all draws of a token at the logits, as eggroll/logit_draws.h does on processors: orthogonal draws by two
+// transforms, independent draws one by one. A thread has eight neighbouring channels, or rows of the Hadamard matrix.
+// One warp does up to 256 channels.
 #include <algorithm>
 
 #include "device.h"
@@ -84,10 +84,10 @@ struct Group {
   }
 };
 
-// Holds, for each value of the eight bits after the leading one, an entry and the next one less it.
+// For each value of the eight bits after the leading one: an entry, and the next entry minus this entry.
 using Log2Table = uint2[EGG_LOG2_STEPS];
 
-// egg_log2_q16 of a sum of 32 bits that is not 0.
+// egg_log2_q16 of a 32-bit sum, which must not be 0.
 __device__ int32_t log2_q16(uint32_t sum, const Log2Table& table) {
   const int32_t whole = 31 - __clz(static_cast<int>(sum));
   const uint32_t mantissa = sum << (31 - whole) << 1;

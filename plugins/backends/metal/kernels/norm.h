@@ -1,4 +1,4 @@
-// The ops that look at a whole row, norms and the loss: four neighbouring lanes have one.
+// The ops that need a whole row: norms and the loss. Four neighbouring lanes share one row.
 #ifndef EGGROLL_METAL_NORM_H
 #define EGGROLL_METAL_NORM_H
 
@@ -51,7 +51,7 @@ inline void run_loss(thread const Tile& tile, constant DeviceOp& op) {
   largest = quad_max(largest);
   uint64_t sum = 0;
   for (uint32_t v = tile.quad_lane(); v < vocab; v += 4) sum += tile.loss_tables->exp2_q30[largest - logits[v]];
-  // In two parts, for there are no sums of 64 bits over lanes: sum is at most 2^46.
+  // The sum is at most 2^46. Metal has no 64-bit sums over lanes, so this adds up two parts.
   const uint32_t low = quad_sum(static_cast<uint32_t>(sum) & 0xffffffu);
   const uint64_t high = quad_sum(static_cast<uint32_t>(sum >> 24));
   const bool scored = target != 0xffffffffu && tile.is_in_window(row);  // EGG_NO_TARGET
