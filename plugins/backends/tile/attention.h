@@ -1,5 +1,5 @@
-// attention: keys and values of the call's positions are kept beside the tile, weights as prepared weights are, values
-// with four positions to a lane, so that both sums are products of bytes.
+// attention: keys and values of the call's positions are kept in the tile's cache. Weights lie as prepared weights do,
+// values with four positions in a lane, so that both sums are products of bytes.
 #ifndef EGGROLL_TILE_ATTENTION_H
 #define EGGROLL_TILE_ATTENTION_H
 
@@ -45,14 +45,14 @@ class Attention {
         end_(tile.now->position + 1) {}
 
   int8_t* key(size_t position) { return keys_ + position * quads_ * kQuadBytes; }
-  // The values of four positions and a quad of channels.
+  // The values of four positions for a quad of channels.
   int8_t* four_values(size_t position, size_t g) { return values_ + (position / 4 * quads_ + g) * 4 * kQuadBytes; }
   int8_t* digits(size_t digit, size_t position) {
     const size_t fours = (tile_.model.plan.context + 3) / 4;
     return tile_.attended.digits.data() + (digit * fours + position / 4) * S::kBytes;
   }
 
-  // This token's key and value.
+  // Keeps this token's key and value.
   void keep() {
     const int8_t* k = tile_.at[static_cast<size_t>(op_.in[1])];
     const int8_t* v = tile_.at[static_cast<size_t>(op_.in[2])];
@@ -65,7 +65,7 @@ class Attention {
         const U32 bytes = (U32)(S::template load<V8>(v + at) ^ S::all8(S::kWeightXor));
         for (size_t i = 0; i < 4; ++i) {
           int8_t* to = four_values(p, g) + (i * kRegs + m) * S::kBytes;
-          // A draw keeps its own where its stream, or another draw, has kept one.
+          // A draw overwrites the value that its stream, or another draw, has kept here.
           const U32 before = S::template load<U32>(to) & ((1U << place) - 1);
           const U32 byte = (bytes >> static_cast<uint32_t>(8 * i)) & 0xff;
           S::store(to, before | byte << place);
@@ -74,7 +74,7 @@ class Attention {
     }
   }
 
-  // One head, quads [first, first + count), of one register of members.
+  // Does one head, quads [first, first + count), for one register of members.
   void attend(size_t first, size_t count, size_t m) {
     const V32 oldest = S::template load<V32>(tile_.now->first_visible.data() + m * kLanes);
     const V32 largest = score(first, count, m, oldest);
@@ -96,7 +96,7 @@ class Attention {
     }
   }
 
-  // Scores of all positions, hidden ones far below the rest; returns the largest.
+  // Makes the scores of all positions, with hidden positions far below the rest; returns the largest score.
   V32 score(size_t first, size_t count, size_t m, V32 oldest) {
     V32 excess = {};
     if constexpr (S::kWeightExcess != 0) {
@@ -121,7 +121,7 @@ class Attention {
     return largest;
   }
 
-  // Scores to weights, in digits of seven bits; returns their sums.
+  // Turns scores into weights, in digits of seven bits; returns the sums of weights.
   V32 weigh(V32 largest, V32 oldest) {
     V32 total = {};
     for (size_t j = begin_; j < end_; ++j) {
@@ -142,7 +142,7 @@ class Attention {
     return total;
   }
 
-  // The sum of weights times values of channel i of quad g. Partial sums may wrap; the whole fits.
+  // The sum of weights times values for channel i of quad g. Partial sums may wrap, but the whole sum fits.
   EGG_INLINE V32 weighted(size_t g, size_t i, size_t m, V32 total) {
     U32 sum = (U32)total * static_cast<uint32_t>(-S::kWeightExcess);
     for (size_t d = 0; d < Attended::kDigits; ++d) {

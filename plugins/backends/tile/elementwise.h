@@ -1,4 +1,4 @@
-// The ops on int8 without a matrix: embed, l1_norm, add, gru_gate, gru_mix, store, lut.
+// The ops on int8 values that multiply no matrix: embed, l1_norm, add, gru_gate, gru_mix, store, lut.
 #ifndef EGGROLL_TILE_ELEMENTWISE_H
 #define EGGROLL_TILE_ELEMENTWISE_H
 
@@ -24,12 +24,12 @@ struct Elementwise {
   static const int8_t* vector(Tile<S>& tile, const egg_op& op, int which) {
     return op.param[which] < 0 ? nullptr : tile.params[static_cast<size_t>(op.param[which])].a;
   }
-  // Bytes of an op's first value, or of what it makes.
+  // Bytes of a value in a tile.
   static size_t bytes(Tile<S>& tile, int32_t value) {
     return tile.model.plan.quads[static_cast<size_t>(value)] * Tile<S>::kQuadBytes;
   }
 
-  // Both members of a pair read the same row if the table is perturbed, so its perturbation is drawn once for the two.
+  // Both members of a pair read the same row if the table is perturbed, so its perturbation is drawn once for both.
   static void embed(Tile<S>& tile, const egg_op& op) {
     Embed call(tile, op);
     for (size_t reg = 0; reg < S::kPairRegs; ++reg) {
@@ -62,7 +62,7 @@ struct Elementwise {
           x_(in(tile, op, 0)),
           y_(out(tile, op)) {}
 
-    // Where no row is read, one of zeros is.
+    // Lanes that read no row get a row of zeros.
     void find_rows(size_t m) {
       for (size_t l = 0; l < kLanes; ++l) {
         const uint32_t row = indices_[m * kLanes + l];
@@ -70,7 +70,7 @@ struct Elementwise {
       }
     }
 
-    // Side A at the rows of a register of pairs.
+    // Draws side A at the rows that a register of pairs reads.
     void draw_a(size_t reg) {
       const U32 rows = S::template load<U32>(indices_ + 2 * reg * kLanes);
       const U32 real = noise_.voting[reg] & (U32)(rows != EGG_NO_ROW);
@@ -103,7 +103,7 @@ struct Elementwise {
       S::store(y_ + at, x_ == nullptr ? row : add_clip8<S>(row, S::template load<V8>(x_ + at)));
     }
 
-    // A sum of three is clipped once, so bytes are widened first.
+    // A sum of three terms must be clipped only once, so this widens bytes first.
     EGG_INLINE void put_both(size_t reg, size_t k, V8 row) const {
       if (noise_.ranks == 0) {
         put(2 * reg, k, row);
@@ -139,7 +139,7 @@ struct Elementwise {
       return {shift16_.of(even), shift16_.of(odd)};
     }
 
-    // Cut at 1023, which takes any sum of two bytes beyond int8 as the whole does.
+    // The change, cut at 1023: beyond that, adding it to two bytes leaves int8 in any case.
     Halves change_of_ranks(size_t reg, size_t k) const {
       V32 ab[4] = {};
       for (size_t r = 0; r < noise_.ranks; ++r) {
@@ -196,7 +196,7 @@ struct Elementwise {
   }
 
   // egg_l1_mean in every lane. The sum is at most 127 n. Up to 2^17 channels float32 holds it exactly, and a quotient
-  // that is no integer is at least 2^-17 from one, further than rounding moves it.
+  // that is not an integer is at least 2^-17 from the nearest one. Rounding moves it less.
   static V32 mean(V32 sum, int32_t n) {
     if ((n & (n - 1)) == 0) {
       const V32 whole = sum >> __builtin_ctz(static_cast<unsigned>(n));
@@ -268,8 +268,8 @@ struct Elementwise {
     }
   }
 
-  // The presets' division: of lanes, one after another, in numbers that float32 holds exactly. |x * gain| <= 127^2 and
-  // the divisor is at most 127, so a quotient that is no integer is further from one than float32 rounds.
+  // The presets' division, lane by lane, of numbers that float32 holds exactly. |x * gain| <= 127^2 and the divisor is
+  // at most 127, so a quotient that is not an integer is further from an integer than float32's rounding moves it.
   static void divide(Tile<S>& tile, const egg_op& op, const V32 (&means)[kRegs]) {
     const int8_t* x = in(tile, op, 0);
     const int8_t* gain = vector(tile, op, 0);
@@ -290,7 +290,7 @@ struct Elementwise {
     }
   }
 
-  // What the sum of two leaves beyond int8 is added to the third.
+  // If the sum of two terms leaves int8, the excess is added to the third term.
   static void add(Tile<S>& tile, const egg_op& op) {
     const int8_t* a = in(tile, op, 0);
     const int8_t* b = in(tile, op, 1);
@@ -324,7 +324,7 @@ struct Elementwise {
     }
   }
 
-  // h + (((f + 127) * (c - h)) >> 8), whose result is within int8, so that the product's lower 16 bits are enough.
+  // h + (((f + 127) * (c - h)) >> 8). The result is within int8, so the product's lower 16 bits are enough.
   static void gru_mix(Tile<S>& tile, const egg_op& op) {
     const int8_t* f = in(tile, op, 0);
     const int8_t* h = in(tile, op, 1);
@@ -341,7 +341,7 @@ struct Elementwise {
     }
   }
 
-  // Padding stays 0, whatever the table makes of it.
+  // Padding must stay 0, whatever the table has for 0.
   static void lut(Tile<S>& tile, const egg_op& op) {
     const int8_t* x = in(tile, op, 0);
     int8_t* y = out(tile, op);

@@ -1,4 +1,4 @@
-// The engine's builds, one for each instruction set: each is a file of its own with that set's flags.
+// The engine's builds, one for each instruction set. Each build is a file that is compiled with that set's flags.
 #ifndef EGGROLL_TILE_ENGINE_H
 #define EGGROLL_TILE_ENGINE_H
 
@@ -10,8 +10,8 @@
 namespace eggroll::tile {
 
 struct Engine {
-  const char* instructions;  // that it multiplies with
-  uint32_t tile;             // members
+  const char* instructions;  // the instructions that it multiplies with
+  uint32_t tile;             // members in a tile
   std::unique_ptr<Session> (*open)(const egg_session_spec& spec);
   uint64_t (*memory)(const egg_session_spec& spec, uint32_t population);  // see TileSession::memory
 };

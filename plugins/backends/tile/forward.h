@@ -1,4 +1,4 @@
-// The token step of a tile.
+// Runs a tile through tokens.
 #ifndef EGGROLL_TILE_FORWARD_H
 #define EGGROLL_TILE_FORWARD_H
 
@@ -10,7 +10,7 @@
 
 namespace eggroll::tile {
 
-// One function an op; an op without one does not compile.
+// One function for each op; an op without a function does not compile.
 template <class S>
 struct Kernels {
   static void run_embed(Tile<S>& tile, const egg_op& op) { Elementwise<S>::embed(tile, op); }
@@ -36,7 +36,7 @@ struct Kernels {
 #undef EGG_TILE_KERNEL
 };
 
-// What the lanes read at token t. before: of the token before it.
+// Finds what the lanes read at token t. before: what they read at the token before it.
 template <class S>
 void read_token(const egg_batch& batch, size_t t, const std::array<int64_t, Tile<S>::kMembers>& stream_of,
                 size_t indices, const typename Tile<S>::Inputs& before, typename Tile<S>::Inputs& inputs) {
@@ -60,7 +60,7 @@ void read_token(const egg_batch& batch, size_t t, const std::array<int64_t, Tile
       static_cast<size_t>(*std::min_element(inputs.first_visible.begin(), inputs.first_visible.end()));
 }
 
-// Reads all tokens of the batch. stream_of[lane]: the stream that a lane reads, negative for a lane that is not used.
+// Reads all tokens of the batch. stream_of[lane]: the stream that the lane reads; negative: the lane is not used.
 template <class S>
 void run_tile(Tile<S>& tile, const egg_batch& batch, const std::array<int64_t, Tile<S>::kMembers>& stream_of) {
   const Plan& plan = tile.model.plan;

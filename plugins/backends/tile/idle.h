@@ -1,4 +1,4 @@
-// Working memory that no thread uses now, kept for the next one that needs some.
+// Keeps working memory that no thread uses now for the next thread that needs some.
 #ifndef EGGROLL_TILE_IDLE_H
 #define EGGROLL_TILE_IDLE_H
 
@@ -16,7 +16,7 @@ class Idle {
   explicit Idle(std::function<std::unique_ptr<T>()> make = [] { return std::make_unique<T>(); })
       : make_(std::move(make)) {}
 
-  // body(T&) with one that is free, or else with a new one.
+  // Calls body(T&) with a free T, or with a new T if none is free.
   template <class Body>
   void with(const Body& body) {
     std::unique_ptr<T> mine = take();

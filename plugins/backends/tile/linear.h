@@ -32,7 +32,7 @@ class Linear {
         call.run_block<S::kBlock>(first, Weights<S>::block_size(p, first), weights);
       }
     }
-    // Quads that only the depth of a block adds.
+    // These quads exist only because a block's depth rounds their number up.
     const size_t all = tile.model.plan.quads[static_cast<size_t>(op.out)];
     const size_t bytes = kQuadBytes * (call.wide_ ? 4 : 1);
     if (all > p.row_quads) std::memset(call.y_ + p.row_quads * bytes, 0, (all - p.row_quads) * bytes);
@@ -61,9 +61,8 @@ class Linear {
 
   static constexpr int32_t kMostLateQ = 2047;  // 16 times that fits int16
 
-  // How the perturbation is added. kAny: in all generality; kSimple and kLate: see begin_quad and finish_late. The
-  // others round as they shift, so that the sums of signed blocks are taken as they are: kRounded is kLate otherwise,
-  // kHalves see finish_halves.
+  // How the perturbation is added. kAny: in every case. kSimple: see begin_quad. kLate: see finish_late. kRounded is
+  // kLate, and kHalves finish_halves, for signed blocks: both round as they shift, so the sums need no beginning.
   enum Way { kAny, kSimple, kLate, kRounded, kHalves };
 
   // What finish_late and finish_halves read for one register of pairs. It is copied, so that stores of y do not make
@@ -72,17 +71,17 @@ class Linear {
     const int8_t* a;  // (row quads, kPairRegs)
     int8_t* y;        // (row quads, kRegs), both sides
     V16 q[2];         // of each side
-    V16 nearest;      // the next three are those of the call
+    V16 nearest;      // this and the next two are members of the call
     int32_t shift;
     typename S::Count near;
   };
 
   size_t outputs() const { return size_t{p_.row_quads} * 4; }
 
-  // The sums over x that do not depend on the output: of x itself, and of x times side B of one rank. Each has an
-  // accumulator for even quads and one for odd ones, so that fewer products wait for the one before.
+  // The sums over x that do not depend on the output: the sum of x, and the sum of x times side B of one rank. Each sum
+  // has one accumulator for even quads and one for odd quads, so that fewer products wait for an earlier product.
   struct Reading {
-    // Copies: a store of prepared bytes might change what a pointer leads to.
+    // These are copies, because a store of prepared bytes might change what a pointer leads to.
     Reading(const Linear& call, size_t rank)
         : x(call.x_),
           b(call.noise_.b + rank * call.p_.col_quads * S::kPairRegs * S::kBytes),
@@ -90,7 +89,7 @@ class Linear {
           all(call.p_.col_quads * kQuadBytes),
           perturbed(call.ranks_ != 0) {}
 
-    // Adds a quad. kFirst: the first rank, whose reading also sums x and prepares it.
+    // Adds a quad. kFirst: this is the first rank, whose reading also sums x and prepares it.
     template <bool kFirst, size_t kHalf>
     EGG_INLINE void add(size_t k) {
       unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
@@ -129,7 +128,7 @@ class Linear {
     finish_reading(first);
   }
 
-  // Makes the sums' beginnings from the first rank's reading, reads the other ranks, and makes their q.
+  // Makes what the sums begin with from the first rank's reading, then reads the other ranks and makes every q.
   EGG_INLINE void finish_reading(const Reading& first) {
     for (size_t m = 0; m < kRegs; ++m) {
       excess_[m] = (first.sum[0][m] + first.sum[1][m]) * S::kWeightExcess;
@@ -144,7 +143,7 @@ class Linear {
     }
   }
 
-  // q of rank r from x times its side B.
+  // Makes q of rank r from the sums of x times side B of that rank.
   void make_q(size_t r, const V32 (&dots)[2][kRegs]) {
     const int32_t shift = tile_.model.plan.q_shift();
     const int32_t round = tile_.model.nearest() != 0 && shift > 0 ? 1 << (shift - 1) : 0;
@@ -171,7 +170,7 @@ class Linear {
     return excess * (1 << EGG_LINEAR_GUARD_BITS) + 32767 * EGG_NOISE_MAX + round_;
   }
 
-  // NB outputs, or the largest smaller block that `left` outputs fill.
+  // Makes NB outputs, or the largest smaller block that `left` outputs fill.
   template <size_t NB>
   EGG_INLINE void run_block(size_t first, size_t left, const int8_t* weights) {
     if constexpr (NB > 4) {
@@ -220,10 +219,10 @@ class Linear {
     plain_ ? finish(std::true_type{}) : finish(std::false_type{});
   }
 
-  // What the sums of four outputs of a register of members begin with: all but x * W, shifted by the guard bits alone.
-  // The rest of the shift comes after the product, for the floor of a floor is exact. kSimple: rank 1, and no sum
-  // leaves int32 if 16 times the excess is taken off before the shift. kLate: without the perturbation. The others:
-  // nothing.
+  // Makes what the sums of four outputs begin with, for a register of members: all but x * W, shifted only by the guard
+  // bits. The rest of the shift comes after the product, because the floor of a floor is exact. kSimple: rank 1, and no
+  // sum leaves int32 if 16 times the excess is taken off before the shift. kLate: without the perturbation. kRounded
+  // and kHalves: nothing.
   template <Way kWay>
   EGG_INLINE void begin_quad(size_t quad, size_t m, V32 (&t)[4]) const {
     const V32 first = kWay > kLate ? V32{} : kWay == kLate ? start_[m] : kWay == kSimple ? offset_[m] : V32{} + round_;
@@ -243,8 +242,8 @@ class Linear {
     if (kWay == kAny) unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] -= block_excess(m); });
   }
 
-  // Four outputs of a register of members, from their sums t. kPlain: no bias, int8. Then the last 8 of the shift are
-  // done in int16: what that cuts off is clipped anyway.
+  // Makes four outputs of a register of members from their sums t. kPlain: no bias, int8 outputs. Then the last 8 bits
+  // of the shift are done in int16: a sum that int16 cuts off is clipped anyway.
   template <bool kPlain>
   EGG_INLINE void finish_quad(size_t quad, size_t m, V32 (&t)[4]) const {
     const size_t at = (quad * kRegs + m) * S::kBytes;
@@ -274,9 +273,9 @@ class Linear {
     return {noise_.a + p * S::kBytes, y_ + 2 * p * S::kBytes, {q[2 * p], q[2 * p + 1]}, nearest_, shift_, near_};
   }
 
-  // Four outputs of a register of pairs, both sides, that began without the perturbation. It is added in int16, where
-  // A * 2^8 times q * 2^4 over 2^16 is A * q less the guard bits, at most 2047 * 46 / 16. A sum that int16 cuts
-  // stays beyond 2^7 * 127 with it, so it is clipped all the same.
+  // Makes four outputs of both sides of a register of pairs, whose sums began without the perturbation. This adds it in
+  // int16: A * 2^8 times q * 2^4 over 2^16 is A * q without the guard bits, at most 2047 * 46 / 16. A sum that int16
+  // cuts off stays beyond 2^7 * 127 after that, so it is clipped in any case.
   template <Way kWay>
   EGG_INLINE void finish_late(size_t quad, const Late& late, const V32 (&t)[2][4]) const {
     const V8 a = S::transpose4(S::template load<V8>(late.a + quad * S::kPairRegs * S::kBytes));
@@ -292,8 +291,8 @@ class Linear {
     });
   }
 
-  // The same for a shift of 8 or more: the perturbation is made in int16 and added in int32, and the last 8 of the
-  // shift are done in int16, as in finish_quad.
+  // Like finish_late, for a shift of 8 or more: makes the perturbation in int16 and adds it in int32. The last 8 bits
+  // of the shift are done in int16, as in finish_quad.
   EGG_INLINE void finish_halves(size_t quad, const Late& late, V32 (&t)[2][4]) const {
     const auto a = S::template load<V16>(late.a + quad * S::kPairRegs * S::kBytes);
     const V16 even = a << 8;
@@ -332,7 +331,7 @@ class Linear {
   bool rounded_ = false;           // see Way
   typename S::Count near_;         // the shift, up to 8
   V16 nearest_;                    // what mulhrs16 multiplies by to shift as near_ does, for 1 and more
-  V32 far_;                        // the rest of it
+  V32 far_;                        // the rest of the shift
   V32 excess_[kRegs];              // what the xor of the weights adds to every product
   V32 offset_[kRegs];              // what begin_quad<kSimple> begins with: the rounding less 16 times that
   V32 start_[kRegs];               // the same for kLate, without the guard bits

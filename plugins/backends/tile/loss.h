@@ -1,4 +1,4 @@
-// loss: largest logit and sum of powers of every lane, then the arithmetic of eggroll/arithmetic.h.
+// loss: finds every lane's largest logit and its sum of powers, then calls eggroll/arithmetic.h.
 #ifndef EGGROLL_TILE_LOSS_H
 #define EGGROLL_TILE_LOSS_H
 
@@ -43,7 +43,7 @@ struct Loss {
   }
 
  private:
-  // A mask of the bytes of each lane that are logits, in a last quad that is not full.
+  // For a last quad that is not full: a mask of the bytes of each lane that are logits.
   static U32 last(uint32_t vocab) { return S::all32u(UINT32_MAX >> (32 - 8 * (vocab % 4))); }
 
   // The largest logit of each lane: as int32 in `largest`, and returned in all four bytes of the lane.
@@ -74,8 +74,8 @@ struct Loss {
     }
   }
 
-  // The same, but looks up and sums each byte of the powers alone: at most 2^18 bytes, whose sum is below 2^26. Few
-  // logits are so far below the largest that they need the upper half of a table.
+  // Makes the same sums, but looks up and sums each byte of the powers separately: at most 2^18 bytes, whose sum is
+  // below 2^26. Few logits are so far below the largest that they need the upper half of a table.
   static void sum_planes(const Tile<S>& tile, const int8_t* logits, uint32_t vocab, V8 tops, uint64_t* sums) {
     using Table = typename S::Table128;
     const auto& planes = tile.model.loss_tables.planes;

@@ -1,4 +1,4 @@
-// The loss's table of powers as the kernels read it: whole, or as four tables of bytes that fit registers.
+// The loss's table of powers, as kernels read it: as one table, or as four tables of bytes that fit in registers.
 #ifndef EGGROLL_TILE_LOSS_TABLES_H
 #define EGGROLL_TILE_LOSS_TABLES_H
 

@@ -14,7 +14,7 @@ namespace eggroll::tile {
 
 inline constexpr std::align_val_t kCacheLine{64};
 
-// count zeroed elements of a plain type.
+// `count` elements of a plain type, set to zero.
 template <class T>
 class Buffer {
  public:
@@ -31,7 +31,7 @@ class Buffer {
   const T* end() const { return data() + count_; }
 
  private:
-  // Large arrays have large pages where the system gives them: rows of a table lie anywhere in it.
+  // Large arrays get large pages if the system has them, because reads of a table's rows jump through its memory.
   static constexpr std::align_val_t kLargePage{size_t{2} << 20};
   static std::align_val_t alignment_of(size_t count) {
     return count * sizeof(T) >= 2 * static_cast<size_t>(kLargePage) ? kLargePage : kCacheLine;
@@ -40,7 +40,7 @@ class Buffer {
     const std::align_val_t alignment = alignment_of(count);
     void* const memory = ::operator new[](count * sizeof(T), alignment);
 #if defined(__linux__)
-    if (alignment == kLargePage) madvise(memory, count * sizeof(T), MADV_HUGEPAGE);  // a refusal costs time alone
+    if (alignment == kLargePage) madvise(memory, count * sizeof(T), MADV_HUGEPAGE);  // a refusal only costs time
 #endif
     std::uninitialized_value_construct_n(static_cast<T*>(memory), count);
     return static_cast<T*>(memory);

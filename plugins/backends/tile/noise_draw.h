@@ -1,4 +1,4 @@
-// noise.h in registers: each lane has the key of a pair, or half of the lanes one pair's and half another's.
+// Draws noise (noise.h) in registers: each lane has its own pair's key, or each half of the lanes has one pair's key.
 #ifndef EGGROLL_TILE_NOISE_DRAW_H
 #define EGGROLL_TILE_NOISE_DRAW_H
 
@@ -9,7 +9,7 @@
 
 namespace eggroll::tile {
 
-// The distribution's values by bytes of a hash.
+// Looks up the distribution's values for bytes of a hash.
 template <class S>
 class DrawnValues {
  public:
@@ -24,7 +24,7 @@ class DrawnValues {
   EGG_INLINE V8 of(typename S::U32 hashes) const {
     const V8 bytes = (V8)hashes;
     if constexpr (S::kBytePlanes) return bytes < 0 ? (V8)high_.at((U8)bytes) : (V8)low_.at((U8)bytes);
-    // The table is odd about its middle: magnitude by distance from there, sign by the upper bit.
+    // The table is odd about its middle: the distance from the middle gives the magnitude, the upper bit the sign.
     const V8 negative = bytes > -1;
     const V8 magnitude = (V8)high_.at((U8)((bytes ^ negative) & 0x7f));
     return (magnitude ^ negative) - negative;
@@ -47,7 +47,7 @@ struct StoredKeys {
   uint32_t high[S::kLanes];
 };
 
-// Immutable once made, so threads may share one.
+// It never changes, so threads may share it.
 template <class S>
 class NoiseDraw {
  public:
@@ -62,8 +62,8 @@ class NoiseDraw {
     U32 high;
   };
 
-  // What the keys of kLanes pairs for one tensor begin with, whatever side and rank: of the even lanes, of the odd
-  // ones.
+  // The part of the keys of kLanes pairs that is the same for all sides and ranks of one tensor: first for the even
+  // lanes, then for the odd lanes.
   struct PairKeys {
     U64 even;
     U64 odd;
@@ -76,7 +76,7 @@ class NoiseDraw {
   NoiseDraw(const NoiseDraw&) = delete;  // table_ points into source_
   NoiseDraw& operator=(const NoiseDraw&) = delete;
 
-  // What all keys of a step begin with.
+  // The part that all keys of a step share.
   uint64_t step_key(uint64_t step) const { return egg_absorb(egg_absorb(0, noise_.seed), step); }
 
   static PairKeys pair_keys(uint64_t step_key, U32 pairs, uint32_t tensor) {
@@ -98,12 +98,12 @@ class NoiseDraw {
     return {(U32)((even & UINT32_MAX) | (odd << 32)), (U32)((even >> 32) | (odd & ~static_cast<uint64_t>(UINT32_MAX)))};
   }
 
-  // The first half of the lanes draws for pair i of x, the other half for pair j of y.
+  // Keys with which the first half of the lanes draws for pair i of x, the other half for pair j of y.
   static EGG_INLINE Keys two_pairs(const StoredKeys<S>& x, size_t i, const StoredKeys<S>& y, size_t j) {
     return {S::halves(x.low[i], y.low[j]), S::halves(x.high[i], y.high[j])};
   }
 
-  // One side's values. Copies of what a hash needs in registers, so make it before a loop.
+  // Makes one side's values. It copies what a hash needs to registers, so create it before a loop.
   class Side {
    public:
     EGG_INLINE Side(const NoiseDraw& noise, uint32_t side)
@@ -118,21 +118,21 @@ class NoiseDraw {
       return values_.of(egg_noise_hash_by(words, keys.low, keys.high, factors_[0], factors_[1], factors_[2]));
     }
 
-    // The value of every lane at an index of its own.
+    // One value for each lane, each at that lane's own index.
     EGG_INLINE V32 one(const Keys& keys, U32 indices) const {
       return (V32)((U32)four(keys, indices >> 2) << (24 - 8 * (indices & 3))) >> 24;
     }
 
-    // Takes keys as two_pairs gives them. Returns values of both pairs in turn, at the 2 * kLanes indices from
-    // `piece` * 2 * kLanes on.
+    // Takes keys from two_pairs. Returns values of both pairs alternately, at the 2 * kLanes indices that begin at
+    // `piece` * 2 * kLanes.
     EGG_INLINE V8 two(const Keys& keys, size_t piece) const {
       uint32_t lanes[S::kLanes];
       for (uint32_t i = 0; i < S::kLanes; ++i) lanes[i] = i % (S::kLanes / 2);
       return S::zip_halves(four(keys, S::template load<U32>(lanes) + static_cast<uint32_t>(piece * (S::kLanes / 2))));
     }
 
-    // Values 0 to count - 1 of kLanes pairs, four indices a register; out[i] is register i * stride. The rest of the
-    // last register is 0, and so is what `real` leaves out. Then each byte is xored with `flip`.
+    // Writes values 0 to count - 1 of kLanes pairs, four indices per register; register i goes to out + i * stride. The
+    // rest of the last register is 0, and so are the bits that `real` has not. Then xors each byte with `flip`.
     void fill(const Keys& keys, uint32_t count, U32 real, int8_t flip, int8_t* out, size_t stride) const {
       const V8 flips = S::all8(flip);
       uint32_t w = 0;

@@ -13,8 +13,8 @@
 namespace eggroll::tile {
 
 inline constexpr size_t kMostRanks = 64;  // of a matrix's perturbation
-// What the weights of a part take where steps can be cut: a quarter of the second cache of Intel's servers since 2023,
-// half of that of AMD's. The rest is for the values that parts keep, which are not counted.
+// The bytes of weights in a part, if steps can be cut: a quarter of the L2 cache of Intel's servers since 2023, half of
+// the L2 cache of AMD's. The rest of the cache is for the values that parts keep, which are not counted.
 inline constexpr size_t kPartBytes = size_t{512} << 10;
 inline constexpr size_t kTokensTogether = 8;  // tokens that a tile takes through a part before the next part
 
@@ -30,34 +30,34 @@ struct PlanState : LoweredState {
   size_t quads_before;  // in the state of one tile
 };
 
-// What an attention keeps of a call, in quads from the start of a tile's cache: keys are (context, quads), values are
-// (context / 4 rounded up, four times the quads).
+// Where an attention keeps a call's keys and values, in quads from the start of a tile's cache. Keys have the shape
+// (context, quads), values (context / 4 rounded up, four times the quads).
 struct PlanCache {
   size_t keys = 0;
   size_t values = 0;
 };
 
-// Steps that a tile takes for a few tokens before it goes on to the next part. So weights that do not all fit the
-// second cache come to it once for those tokens. A state is read and stored within one part.
+// Steps that a tile takes for a few tokens before it goes on to the next part. So if not all weights fit in the L2
+// cache, they come to it once for those tokens. A part must both read and store a state, or do neither.
 struct PlanPart {
   size_t begin;  // of its steps
   size_t end;
   std::vector<PlanState> states;
 };
 
-// Temporary values share memory where their lifetimes allow it.
+// Temporary values share memory if their lifetimes allow it.
 struct Plan : LoweredProgram {
   Plan(const egg_session_spec& spec, uint32_t depth);
 
   std::vector<PlanParam> forms;   // by parameter
   std::vector<uint32_t> quads;    // of each value
-  std::vector<uint32_t> room;     // what a value takes: four times its quads where it is wide
+  std::vector<uint32_t> room;     // quads of memory for a value: four times as many if it is wide
   std::vector<size_t> place;      // of each temporary value, in quads from the start of the frame
   std::vector<PlanCache> caches;  // by the value that the attention makes
   std::vector<PlanState> tile_states;
   std::vector<PlanPart> parts;
-  size_t together = 1;         // tokens that a part is taken through: 1 if there is one part
-  std::vector<uint32_t> kept;  // values that a later part reads: one place for each of these tokens
+  size_t together = 1;         // tokens that a tile takes through a part: 1 if there is one part
+  std::vector<uint32_t> kept;  // values that a later part reads: a place for each of those tokens
   std::vector<std::array<uint8_t, 256>> byte_tables;  // by table: those of 256 bytes
   size_t frame_quads = 0;                             // that the temporary values take
   size_t cache_quads = 0;

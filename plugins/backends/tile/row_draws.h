@@ -1,7 +1,7 @@
-// What the voters of a masked table's rows have to give in a step, drawn once for all rows.
+// The draws of the voters of a masked table's rows in a step, made once for all rows.
 //
-// The voters of a row are ranges of pairs (RowVoters::Pairs). A range is cut into draws, and a block adds up the votes
-// of those that it has taken; int32 holds the sums of a block.
+// The voters of a row are ranges of pairs (RowVoters::Pairs). A range is cut into draws. A block takes draws and adds
+// up their votes; int32 must hold the sums of a block.
 #ifndef EGGROLL_TILE_ROW_DRAWS_H
 #define EGGROLL_TILE_ROW_DRAWS_H
 
@@ -19,8 +19,8 @@ inline int16_t voting_fitness(const PlanParam& p, const egg_update& u, uint32_t 
   return pair - p.voters.first_pair < p.voters.pairs ? u.fitness[pair] : int16_t{0};
 }
 
-// A draw is for pairs 2k and 2k + 1 with one rank: the B of both in turn, the
-// keys of their side A, which is hashed for each row, and their fitness.
+// A draw is for pairs 2k and 2k + 1 with one rank: side B of both pairs alternately, the keys of their side A, which is
+// hashed for each row, and their fitness.
 template <class S>
 class RowDraws {
  public:
@@ -30,7 +30,7 @@ class RowDraws {
   using U32 = typename S::U32;
   using Draw = NoiseDraw<S>;
 
-  static constexpr size_t kPiece = 2 * S::kLanes;  // columns, of a register of bytes of two pairs
+  static constexpr size_t kPiece = 2 * S::kLanes;  // columns in a register: one byte for each of two pairs
   static constexpr size_t kBlock = 512;            // draws: 127 * 46 * 46 * 1024 < 2^31
 
   static uint64_t bytes(const PlanParam& p, uint32_t pairs) { return count(p, pairs) * (sizeof(Two) + row_bytes(p)); }
@@ -77,7 +77,7 @@ class RowDraws {
     size_t size() const { return count_; }
     void clear() { count_ = 0; }
 
-    // Draws [first, last) of those pairs, which vote on the row.
+    // Takes draws [first, last) of the pairs, which vote on the row.
     EGG_INLINE void take(const RowVoters::Pairs& pairs, size_t first, size_t last, uint32_t row) {
       const size_t all = draws_.draws(p_, pairs);
       const size_t base = (pairs.begin / 2 - p_.voters.first_pair / 2) * p_.ranks;
@@ -88,7 +88,7 @@ class RowDraws {
         std::memcpy(fitness_ + 2 * count_, two.fitness, sizeof(two.fitness));
         rows_[2 * count_] = row;
         rows_[2 * count_ + 1] = row;
-        // The first or the last draw may have one pair that is not among those pairs.
+        // The first or the last draw may include one pair that is not in the range.
         if (i < p_.ranks && pairs.begin % 2 != 0) fitness_[2 * count_] = 0;
         if (i + p_.ranks >= all && pairs.end % 2 != 0) fitness_[2 * count_ + 1] = 0;
         b_[count_] = draws_.b_.data() + (base + i) * row_bytes_;
@@ -96,7 +96,7 @@ class RowDraws {
       }
     }
 
-    // To be called when all are taken.
+    // Must be called after all draws are taken.
     void prepare() {
       for (size_t i = 0; i < 2 * count_; i += S::kLanes) {
         const typename Draw::Keys keys{S::template load<U32>(low_ + i), S::template load<U32>(high_ + i)};
@@ -105,7 +105,7 @@ class RowDraws {
       }
     }
 
-    // to, columns rounded up to kPiece: the votes of draws [begin, end) of the block.
+    // Writes the votes of draws [begin, end) of the block to `to`, whose columns are rounded up to kPiece.
     void add_up(size_t begin, size_t end, int32_t* to) const {
       const size_t pieces = row_bytes_ / S::kBytes;
       size_t piece = 0;
@@ -114,7 +114,7 @@ class RowDraws {
     }
 
    private:
-    // Two sums take turns, because a sum is ready for its next product only some cycles later.
+    // Products go to two sums alternately, because a sum is ready for its next product only some cycles later.
     template <size_t P>
     EGG_INLINE void add_pieces(size_t begin, size_t end, size_t piece, int32_t* to) const {
       V32 sums[2][2 * P] = {};
@@ -155,7 +155,7 @@ class RowDraws {
   };
 
   static size_t row_bytes(const PlanParam& p) { return (p.cols + kPiece - 1) / kPiece * S::kBytes; }
-  // Up to kLanes pairs more than are needed, because pairs are drawn in whole registers.
+  // Counts up to kLanes pairs more than are needed, because pairs are drawn in whole registers.
   static size_t count(const PlanParam& p, uint32_t pairs) {
     return (size_t{pairs} + 1 + S::kLanes) / S::kLanes * (S::kLanes / 2) * p.ranks;
   }

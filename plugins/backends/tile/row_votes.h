@@ -1,7 +1,7 @@
-// Votes of masked tables: of the rows that a step reads alone, each by the pairs that read it (row_voters.h).
+// Votes of masked tables: only on rows that a step reads, each row by the pairs that read it (row_voters.h).
 //
-// The draws of all voters of all rows (row_draws.h), one after another, are cut into equal parts for the threads; the
-// few rows that a cut goes through are finished at the end.
+// The draws of all voters of all rows (row_draws.h) make one list, which is cut into equal parts for the threads. Rows
+// that a cut divides are finished at the end.
 #ifndef EGGROLL_TILE_ROW_VOTES_H
 #define EGGROLL_TILE_ROW_VOTES_H
 
@@ -20,7 +20,7 @@ struct Slots {
   Buffer<uint32_t> cells;  // (slots, weights)
 };
 
-// The most pairs that vote in a population of this size; the plan has their number for the spec's own population.
+// The largest number of pairs that vote in a population of this size. The plan only has it for the spec's population.
 inline uint32_t voting_pairs(const PlanParam& p, uint32_t population) {
   return std::min(p.voters.pairs, population / 2);
 }
@@ -46,7 +46,7 @@ class RowVotes {
     return bytes + draws;
   }
 
-  // params: of masked tables.
+  // params: the parameters that are masked tables.
   void update(const std::vector<uint32_t>& params, const egg_update& u, Threads& threads) {
     threads.split(params.size(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) tables_[params[i]].find(spec_, params[i], u);
@@ -96,7 +96,7 @@ class RowVotes {
     u.changed[param] = changed + part.changed();
   }
 
-  // What one thread does of a table's draws, part by part.
+  // One thread's work on a table's draws, part by part.
   class Part {
    public:
     Part(RowVotes& votes, uint32_t param, const egg_update& u)
@@ -113,7 +113,7 @@ class RowVotes {
 
     int64_t changed() const { return changed_; }
 
-    // Takes draws [first, last), which are those of neighbouring rows.
+    // Takes draws [first, last), which belong to neighbouring rows.
     void run(size_t first, size_t last) {
       size_t entry = entry_of(first);
       size_t row = row_of(entry);
@@ -137,7 +137,7 @@ class RowVotes {
       run_staged();
     }
 
-    // Applies the votes of the row that the cut after part `part` goes through, if the row begins in that part.
+    // Applies the votes of the row that the cut after part `part` divides, if the row begins in that part.
     void finish_cut(size_t part) {
       const size_t row = row_of(entry_of((part + 1) * kPart));
       const size_t begin = begin_of(row);
@@ -147,8 +147,7 @@ class RowVotes {
    private:
     static constexpr size_t kPiece = RowDraws<S>::kPiece;
 
-    // What a block holds of one row. end: where the row's draws end in the block. first, last: their numbers among all
-    // draws.
+    // One row's draws in a block. end: where they end in the block. first, last: their numbers among all draws.
     struct Share {
       size_t row;
       size_t end;
@@ -250,7 +249,7 @@ class RowVotes {
     RuleBlocks<S> rule_;
     size_t padded_cols_;
     Buffer<int32_t> line_;
-    Buffer<int64_t> carried_;  // votes of a row that the next block goes on with
+    Buffer<int64_t> carried_;  // votes of a row whose draws go on in the next block
     Buffer<int32_t> staged_votes_;
     std::vector<RuleRun<int32_t>> staged_;
     std::vector<size_t> staged_rows_;

@@ -1,5 +1,5 @@
-// Evaluation of an update rule over blocks of weights, a column of values for each node: the loops are plain, so that
-// the compiler makes vectors of them. IEEE float32, never contracted (the project's flags see to that).
+// Evaluates an update rule over blocks of weights, with a column of values for each node. The loops are simple, so that
+// the compiler vectorizes them. Arithmetic is IEEE float32, never contracted: the project's compiler flags forbid it.
 #ifndef EGGROLL_TILE_RULE_BLOCKS_H
 #define EGGROLL_TILE_RULE_BLOCKS_H
 
@@ -14,12 +14,12 @@ namespace eggroll::tile {
 
 inline constexpr size_t kRuleBlock = 256;
 
-// Values as rule_arithmetic.h has them.
+// A node's values, with the types of rule_arithmetic.h.
 struct alignas(64) Column {
   uint32_t at[kRuleBlock];
 };
 
-// Weights side by side of one parameter: their votes, where they and their first slots are, their null deviation.
+// Neighbouring weights of one parameter: their votes, the places of the weights and first slots, the null deviation.
 template <class Vote>
 struct RuleRun {
   size_t count;
@@ -29,7 +29,7 @@ struct RuleRun {
   float vote_std;
   const float* vote_stds = nullptr;  // of each weight; null: vote_std is of all
 
-  // Fetches weights and slots ahead, which may lie anywhere in memory.
+  // Prefetches weights and slots, which may lie anywhere in memory.
   void prefetch(uint32_t slot_count, size_t slot_stride) const {
     for (size_t at = 0; at < count; at += 64) __builtin_prefetch(weights + at, 1);
     for (uint32_t s = 0; s < slot_count; ++s) {
@@ -38,8 +38,7 @@ struct RuleRun {
   }
 };
 
-// Working memory of one thread. S: the instruction set, so that no two builds of it are one
-// function.
+// Working memory of one thread. S is the instruction set: with it, builds for two sets are different functions.
 template <class S>
 class RuleBlocks {
  public:
@@ -69,12 +68,12 @@ class RuleBlocks {
     return changed;
   }
 
-  // Runs with together at most kRuleBlock weights.
+  // Evaluates runs that together have at most kRuleBlock weights.
   template <class Vote>
   int64_t run_block(const RuleRun<Vote>* runs, size_t run_count, size_t slot_stride) {
     size_t count = 0;
     for (size_t r = 0; r < run_count; ++r) count += runs[r].count;
-    // body(run, at): `at` is where the run begins in the block. A copy, so that no store can change how long a loop is.
+    // Calls body(run, at): the run begins at `at` in the block. `run` is a copy, so no store changes a loop's length.
     const auto each_run = [&](const auto& body) {
       size_t at = 0;
       for (size_t r = 0; r < run_count; ++r) {
@@ -135,7 +134,7 @@ class RuleBlocks {
         std::copy_n(cells + at, run.count, run.slots + s * slot_stride);
       });
     }
-    // As int32, which bytes cannot be a part of as far as the compiler knows.
+    // As int32, because the compiler then knows that no store of a byte changes it.
     alignas(64) int32_t before[kRuleBlock];
     alignas(64) int32_t after[kRuleBlock];
     each_run([&](const RuleRun<Vote>& run, size_t at) { std::copy_n(run.weights, run.count, before + at); });

@@ -1,8 +1,8 @@
 // A session of a population-tile backend: tiles of members shared out to threads.
 //
-// Pairs [t * kPairs, (t + 1) * kPairs) of the session, counted from its first one, are tile t for as long as the
-// session lives. So a tile's states stay in its own layout from step to step. If the members of a call do not fill
-// their tiles, whole tiles run, and the results of the other members are dropped.
+// Pairs [t * kPairs, (t + 1) * kPairs) of the session, counted from its first pair, are always tile t. So a tile's
+// states stay in its own layout from step to step. If the members of a call do not fill their tiles, whole tiles run,
+// and the results of the other members are dropped.
 #ifndef EGGROLL_TILE_SESSION_H
 #define EGGROLL_TILE_SESSION_H
 
@@ -42,7 +42,7 @@ class TileSession : public Session {
   }
 
   // Bytes that a session of the spec takes with this population: weights in all their forms, slots, states, the table
-  // of noise, a tile for each thread and what the votes work in.
+  // of noise, a tile for each thread, and working memory for votes.
   static uint64_t memory(const egg_session_spec& spec, uint32_t population) {
     const Plan plan(spec, S::kDepth);
     uint64_t bytes = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
@@ -130,7 +130,7 @@ class TileSession : public Session {
     return std::any_of(sites_.begin(), sites_.end(),
                        [&](const SiteErrors& site) { return site.has_pair(static_cast<uint32_t>(pair)); });
   }
-  // Whether all pairs of the tile are.
+  // Whether all pairs of the tile perturb sites.
   bool is_of_sites(size_t tile) const {
     if (sites_.empty()) return false;
     const size_t first = first_pair_ + tile * T::kPairs;
@@ -146,7 +146,7 @@ class TileSession : public Session {
     return {pair / T::kPairs, T::lane_of(pair % T::kPairs, member % 2)};
   }
 
-  // One member's state, between the seam's order and a tile's.
+  // Copies one member's state between the contract's order and a tile's order.
   template <class Copy>
   void each_quad(size_t lane, const Copy& copy) const {
     for (const PlanState& s : plan_.tile_states) {
@@ -194,7 +194,7 @@ class TileSession : public Session {
     }
   }
 
-  // Streams of the call that are of sites, kMembers at once and never of two groups.
+  // Evaluates the call's streams of sites, up to kMembers at once, and never streams of two groups at once.
   void evaluate_sites(const egg_evaluate& e) {
     struct Job {
       uint32_t first;  // stream of the call
@@ -237,7 +237,7 @@ class TileSession : public Session {
     }
   }
 
-  // The state of a stream of sites is that of each of its members.
+  // All members of a stream of sites have the stream's state.
   void run_streams(T& tile, uint32_t first_stream, uint32_t count, const egg_evaluate& e) {
     std::array<int64_t, T::kMembers> stream_of;
     Buffer<int8_t> states(tile_bytes_);

@@ -1,14 +1,14 @@
-// The vocabulary of the engine's kernels: registers of 8, 16 and 32-bit lanes, and what every instruction set does
-// alike.
+// The types and functions that the engine's kernels are written with: registers of 8, 16 and 32-bit lanes, and the
+// functions that are the same for all instruction sets.
 //
 // An instruction set is a class S (simd_avx512.h, ...) derived from Simd<bytes of a register>, with
 //   kPairRegs    registers of pairs in a tile; kMemberRegs is twice that
 //   kBlock       outputs that dot_block makes at once, a multiple of 4
 //   kDepth       quads of four channels that dot_block reads at once
-//   kWeightXor   what weights and B noise are xored with before `dot` reads them
-//   kWeightExcess  what that adds to a product, times the sum of x
+//   kWeightXor   the byte that weights and noise of side B are xored with before `dot` reads them
+//   kWeightExcess  the xor adds this times the sum of x to a product
 //   kPrepared    prepared copies of x that dot_block reads
-//   kBytePlanes  whether tables of 256 bytes fit registers; then sum_unsigned and any_upper are there
+//   kBytePlanes  whether tables of 256 bytes fit registers; if so, S has sum_unsigned and any_upper
 //   kVoteRows    rows of a block of votes, a multiple of 4; it has two registers of columns
 //   Table128 and the functions of simd_avx512.h, which says what each does.
 // Everything is exact: no lane saturates unless its name says so.
@@ -26,7 +26,7 @@
 
 namespace eggroll::tile {
 
-// body(0), ..., body(N - 1), written out: each index is a constant, so that an array of registers stays in registers.
+// Calls body(0), ..., body(N - 1), unrolled: each index is a constant, so an array of registers stays in registers.
 template <size_t N, class Body>
 EGG_INLINE void unrolled(const Body& body) {
   [&]<size_t... I>(std::index_sequence<I...>) EGG_INLINE_LAMBDA { (body(std::integral_constant<size_t, I>{}), ...); }
@@ -47,13 +47,13 @@ struct Simd {
   typedef uint64_t U64 __attribute__((vector_size(Bytes)));
   typedef float F32 __attribute__((vector_size(Bytes)));
 
-  // What dot_block wants to know of an output's weights; here nothing. AVX2 has its own.
+  // What dot_block must know about an output's weights. Most sets need nothing; AVX2 has its own Row.
   struct Row {
     Row() = default;
     Row(const int8_t* /*weights*/, size_t /*cols*/) {}
   };
 
-  // Whether products come to memory, in blocks of kBlock outputs: then TiledLinear stands for dot_block.
+  // Whether products are stored to memory in blocks of kBlock outputs. If so, TiledLinear replaces dot_block.
   static constexpr bool kTiled = false;
   // Whether those products take signed weights, which are packed without the xor.
   static constexpr bool kSignedBlocks = false;
@@ -75,7 +75,7 @@ struct Simd {
   static EGG_INLINE V16 all16(int16_t x) { return V16{} + x; }
   static EGG_INLINE V32 all32(int32_t x) { return V32{} + x; }
   static EGG_INLINE U32 all32u(uint32_t x) { return U32{} + x; }
-  // x in a register, not in every use's instructions.
+  // Keeps x in a register, so that it is not a constant in each instruction that uses it.
   static EGG_INLINE U32 kept(uint32_t x) {
     U32 v = all32u(x);
 #if defined(__aarch64__)
@@ -85,7 +85,7 @@ struct Simd {
 #endif
     return v;
   }
-  // What a shift of int16 goes by: the same for all.
+  // The type of a shift count for int16; all lanes have the same count.
   using Count = V16;
   static EGG_INLINE Count count(int32_t n) { return all16(static_cast<int16_t>(n)); }
   static EGG_INLINE V16 shift16(V16 v, Count n) { return v >> n; }
@@ -97,25 +97,25 @@ struct Simd {
     for (const uint64_t word : words) bits |= word;
     return bits != 0;
   }
-  // Four bytes to every lane.
+  // Copies four bytes to every lane.
   static EGG_INLINE V32 broadcast(const void* from) {
     int32_t x;
     std::memcpy(&x, from, 4);
     return all32(x);
   }
 
-  // x in the first half of the lanes, y in the other.
+  // Returns x in the first half of the lanes, y in the other half.
   static EGG_INLINE U32 halves(uint32_t x, uint32_t y) { return halves(x, y, std::make_index_sequence<kLanes>{}); }
-  // The bytes of the first half and those of the other in turn.
+  // Returns bytes of the first half and of the other half alternately.
   static EGG_INLINE V8 zip_halves(V8 v) { return zip_halves(v, std::make_index_sequence<Bytes>{}); }
   // Bytes 0 and 2, or 1 and 3, of each lane as two int16.
   static EGG_INLINE V16 even16(V8 v) { return ((V16)v << 8) >> 8; }
   static EGG_INLINE V16 odd16(V8 v) { return (V16)v >> 8; }
-  // The inverse; both within int8.
+  // The inverse of even16 and odd16. Both must be within int8.
   static EGG_INLINE V8 join(V16 even, V16 odd) { return (V8)((even & 0xff) | (odd << 8)); }
   // The upper bytes of both, as `join` puts them.
   static EGG_INLINE V8 join_upper(V16 even, V16 odd) { return (V8)(((U16)even >> 8) | ((U16)odd & 0xff00)); }
-  // Byte k of each lane as int32.
+  // Byte k of each lane, as int32.
   static EGG_INLINE V32 byte32(V8 v, size_t k) { return ((V32)v << static_cast<int32_t>(24 - 8 * k)) >> 24; }
 
  private:
@@ -142,8 +142,8 @@ EGG_INLINE typename S::V8 pack4(const typename S::V32 (&t)[4]) {
   return S::pack_quad(S::pack16(t[0], t[1]), S::pack16(t[2], t[3]));
 }
 
-// dot_block of a set whose `dot` needs nothing but x and weights. x: (quads, kMemberRegs) registers. Odd quads are
-// added to `odd`, which may be acc.
+// dot_block for a set whose `dot` only needs x and weights. x: (quads, kMemberRegs) registers. Odd quads are added to
+// `odd`, which may be acc.
 template <class S, size_t NB>
 EGG_INLINE void plain_dot_block(const int8_t* x, size_t quads, const int8_t* w,
                                 typename S::V32 (&acc)[NB][S::kMemberRegs],

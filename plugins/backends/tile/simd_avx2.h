@@ -1,6 +1,6 @@
-// AVX2: eight lanes. maddubs multiplies unsigned by signed bytes and adds pairs in int16: |x| times w with the sign of
-// x never saturates there, for 2 * 127 * 127 < 2^15. Where an output's weights are small enough there are faster forms,
-// just as exact: see Row.
+// AVX2: eight lanes. maddubs multiplies unsigned by signed bytes and adds pairs in int16. |x| times w with the sign of
+// x never saturates there, because 2 * 127 * 127 < 2^15. If an output's weights are small enough, there are faster
+// forms, which are exact too: see Row.
 #ifndef EGGROLL_TILE_SIMD_AVX2_H
 #define EGGROLL_TILE_SIMD_AVX2_H
 
@@ -22,15 +22,15 @@ struct Avx2 : Simd<32> {
   static constexpr size_t kPrepared = 2;
 
   static EGG_INLINE V8 abs8(V8 v) { return (V8)_mm256_abs_epi8((__m256i)v); }
-  // Magnitudes, and x + 127.
+  // Stores the magnitudes of x, and x + 127.
   static EGG_INLINE void prepare(V8 x, int8_t* to, size_t bytes_of_x) {
     store(to, abs8(x));
     store(to + bytes_of_x, (U8)x + 127);
   }
 
-  // With x + 127 in [0, 254] no sign needs to move: an int16 sum holds where the magnitudes of its weights add up to at
-  // most 129, for 254 * 129 < 2^15. With |x| it holds up to 258. And a sum may take in two quads of four channels
-  // before it is widened.
+  // x + 127 is in [0, 254], so weights keep their signs. An int16 sum then fits if the magnitudes of its weights add up
+  // to at most 129, because 254 * 129 < 2^15. With |x| it fits up to 258. A sum may also include two quads of four
+  // channels before it is widened.
   struct Row {
     bool shifted = true;      // every two neighbours: at most 129
     bool shifted_two = true;  // the same over two quads
@@ -142,7 +142,7 @@ struct Avx2 : Simd<32> {
   static EGG_INLINE V32 clip16(V32 v) {
     return (V32)_mm256_max_epi32(_mm256_min_epi32((__m256i)v, (__m256i)all32(32767)), (__m256i)all32(-32767));
   }
-  // There is no shift of int16 by a count for each.
+  // AVX2 cannot shift each int16 by its own count.
   using Count = __m128i;
   static EGG_INLINE Count count(int32_t n) { return _mm_cvtsi32_si128(n); }
   static EGG_INLINE V16 shift16(V16 v, Count n) { return (V16)_mm256_sra_epi16((__m256i)v, n); }
@@ -162,8 +162,8 @@ struct Avx2 : Simd<32> {
     return acc + (V32)_mm256_madd_epi16(pairs, (__m256i)all16(1));
   }
 
-  // Eight tables of sixteen, each but the first xored with the one before: the shuffle makes 0 of an index below a
-  // table's sixteen, so that the xor of all of them is the entry.
+  // Eight tables of 16 bytes. Each except the first is xored with the table before it. The shuffle returns 0 for an
+  // index below a table's 16 entries, so the xor of all lookups is the entry.
   struct Table128 {
     __m256i parts[8];
     U8 sixteen_each = (U8)kept(0x10101010);
@@ -186,7 +186,7 @@ struct Avx2 : Simd<32> {
     }
   };
 
-  // Sums of two products fit int16: 2 * 92 * 46 < 2^15.
+  // Sums of two products fit in int16: 2 * 92 * 46 < 2^15.
   static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) {
     const __m256i pairs = _mm256_maddubs_epi16((__m256i)w, (__m256i)x);
     return acc + (V32)_mm256_madd_epi16(pairs, (__m256i)all16(1));

@@ -1,4 +1,4 @@
-// AVX-512 with VNNI and VBMI: sixteen lanes; dpbusd multiplies unsigned by signed bytes, so weights are kept plus 128.
+// AVX-512 with VNNI and VBMI: sixteen lanes. dpbusd multiplies unsigned by signed bytes, so weights are kept plus 128.
 #ifndef EGGROLL_TILE_SIMD_AVX512_H
 #define EGGROLL_TILE_SIMD_AVX512_H
 
@@ -18,11 +18,11 @@ struct Avx512 : Simd<64> {
   static constexpr size_t kVoteRows = 12;
   static constexpr bool kBytePlanes = true;  // tables of 256 bytes fit registers
 
-  // acc + the products of the four bytes of each lane: x as it is, w after the xor. The sum is that of x * w plus
-  // weight_excess * (the sum of x).
+  // acc + the products of the four bytes of each lane: x is plain, w is xored. So the result is acc + the sum of x * w
+  // + kWeightExcess * (the sum of x).
   static constexpr int32_t kWeightExcess = 128;
   static EGG_INLINE V32 dot(V32 acc, V8 x, V8 w) {
-    // GCC 12 gives the intrinsic's accumulator a register of its own, and copies; the same for madd16.
+    // GCC 12 copies the intrinsic's accumulator to another register. madd16 has the same problem.
     asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(w), "v"(x));
     return acc;
   }
@@ -33,7 +33,7 @@ struct Avx512 : Simd<64> {
   static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t quads, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
     if constexpr (NB == 4) {
-      // Eight sums are too few to wait for one another, so there are two of each.
+      // Each sum waits for its last product, and eight sums do not fill that time. So there are two of each.
       V32 odd[NB][kMemberRegs] = {};
       plain_dot_block<Avx512>(x, quads, w, acc, odd);
       unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
@@ -51,7 +51,7 @@ struct Avx512 : Simd<64> {
   }
   // Products of the even lanes.
   static EGG_INLINE V64 mul_even(V32 a, V32 b) { return (V64)_mm512_mul_epi32((__m512i)a, (__m512i)b); }
-  // Upper half of the int32 product.
+  // The upper half of the int32 product.
   static EGG_INLINE V16 mulhi16(V16 a, V16 b) { return (V16)_mm512_mulhi_epi16((__m512i)a, (__m512i)b); }
   // The product over 2^15, to the nearest, halves up.
   static EGG_INLINE V16 mulhrs16(V16 a, V16 b) { return (V16)_mm512_mulhrs_epi16((__m512i)a, (__m512i)b); }
@@ -79,9 +79,9 @@ struct Avx512 : Simd<64> {
   static EGG_INLINE V32 clip16(V32 v) {
     return (V32)_mm512_max_epi32(_mm512_min_epi32((__m512i)v, (__m512i)all32(32767)), (__m512i)all32(-32767));
   }
-  // Both cut to int16, in an order that pack_quad knows.
+  // Cuts both to int16, in the order that pack_quad expects.
   static EGG_INLINE V16 pack16(V32 a, V32 b) { return (V16)_mm512_packs_epi32((__m512i)a, (__m512i)b); }
-  // pack16 of t0 and t1, and of t2 and t3, to the bytes t0 to t3 of each lane, each clipped to [-127, 127].
+  // Takes pack16 of t0 and t1, and of t2 and t3. Returns bytes t0 to t3 of each lane, each clipped to [-127, 127].
   static EGG_INLINE V8 pack_quad(V16 low, V16 high) {
     // Within 128 bits: four lanes of t0, of t1, of t2, of t3.
     return transpose4(max8((V8)_mm512_packs_epi16((__m512i)low, (__m512i)high), all8(-127)));
@@ -89,7 +89,7 @@ struct Avx512 : Simd<64> {
   // Half of the bytes times 256 as int16, and the other half.
   static EGG_INLINE V16 first256(V8 v) { return (V16)_mm512_unpacklo_epi8(__m512i{}, (__m512i)v); }
   static EGG_INLINE V16 second256(V8 v) { return (V16)_mm512_unpackhi_epi8(__m512i{}, (__m512i)v); }
-  // Every lane twice, in the order of these.
+  // Every lane twice, in the order of first256 and second256.
   static EGG_INLINE V32 first_twice(V32 v) { return (V32)_mm512_unpacklo_epi32((__m512i)v, (__m512i)v); }
   static EGG_INLINE V32 second_twice(V32 v) { return (V32)_mm512_unpackhi_epi32((__m512i)v, (__m512i)v); }
   // Values in the order of first256 and second256 back to bytes, each clipped to [-127, 127].
@@ -115,18 +115,18 @@ struct Avx512 : Simd<64> {
   // Whether any byte is above 127.
   static EGG_INLINE bool any_upper(U8 v) { return _mm512_movepi8_mask((__m512i)v) != 0; }
 
-  // dot for w in [0, 92] as it is, and x within 46.
+  // dot for a plain w in [0, 92], and x in [-46, 46].
   static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) { return dot(acc, x, w); }
-  // In every 16 bytes, byte 4i + j to 4j + i.
+  // In every 16 bytes, moves byte 4i + j to 4j + i.
   static EGG_INLINE V8 transpose4(V8 v) {
     return (V8)_mm512_shuffle_epi8((__m512i)v, _mm512_set4_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400));
   }
-  // 16 bytes to every 16 bytes.
+  // Copies 16 bytes to every 16 bytes of the register.
   static EGG_INLINE V32 broadcast16(const void* from) {
     return (V32)_mm512_broadcast_i32x4(_mm_loadu_si128(static_cast<const __m128i*>(from)));
   }
 
-  // Four bytes from each of kLanes rows to a lane: out[i] has bytes 4i to 4i + 3 of the rows.
+  // Reads 16 bytes of each of kLanes rows, a lane for each row: out[i] has bytes 4i to 4i + 3.
   static EGG_INLINE void gather4(const int8_t* const* rows, V32 (&out)[4]) {
     __m512i four[4];  // rows i, 4 + i, 8 + i and 12 + i
     unrolled<4>([&](auto i) EGG_INLINE_LAMBDA {

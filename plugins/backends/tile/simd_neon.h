@@ -1,4 +1,4 @@
-// NEON, for any 64-bit ARM: four lanes. Three sets that differ in how they multiply bytes: with what every such
+// NEON for 64-bit ARM: four lanes. Three sets differ in how they multiply bytes: with instructions that every such
 // processor has, with dotprod (sdot), and with i8mm (smmla). simd_avx512.h says what each function means.
 #ifndef EGGROLL_TILE_SIMD_NEON_H
 #define EGGROLL_TILE_SIMD_NEON_H
@@ -95,7 +95,7 @@ struct NeonCommon : Simd<16> {
   }
 };
 
-// Products of bytes in int16, two at most to a sum: 2 * 127 * 127 < 2^15.
+// Multiplies bytes in int16, with at most two products in a sum: 2 * 127 * 127 < 2^15.
 struct Neon : NeonCommon {
   static constexpr size_t kBlock = 4;
   static constexpr size_t kDepth = 2;
@@ -108,8 +108,8 @@ struct Neon : NeonCommon {
     return acc + (V32)vpaddq_s32(low, high);
   }
 
-  // Two registers of members at a time. A sum is kept in two halves a lane, of its lower and its upper two channels, in
-  // one register for the lower two lanes and one for the upper two.
+  // Takes two registers of members at a time. Each lane's sum is kept in two parts, for its lower and its upper two
+  // channels. One register has the parts of the lower two lanes, another those of the upper two.
   template <size_t NB>
   static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t quads, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
@@ -148,8 +148,8 @@ struct Neon : NeonCommon {
   }
 };
 
-// Here and below instructions are written out: up to GCC 13 their intrinsics inline only where all of ARMv8.2 is
-// allowed, its atomics too, which must not get into inline functions that are shared with the code for every processor.
+// Here and below, instructions are inline assembly. Up to GCC 13 their intrinsics inline only if all of ARMv8.2 is
+// allowed. Its atomics must not get into inline functions that are shared with the code for every processor.
 #if defined(__ARM_FEATURE_DOTPROD)
 struct NeonDotprod : NeonCommon {
   static constexpr size_t kBlock = 12;
@@ -161,7 +161,7 @@ struct NeonDotprod : NeonCommon {
     asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(x), "w"(w));
     return acc;
   }
-  // w: that lane in every lane.
+  // Multiplies by lane kLane of w in every lane.
   template <int kLane>
   static EGG_INLINE V32 dot_lane(V32 acc, V8 x, V8 w) {
     asm("sdot %0.4s, %1.16b, %2.4b[%3]" : "+w"(acc) : "w"(x), "w"(w), "i"(kLane));
@@ -214,7 +214,7 @@ struct NeonI8mm : NeonCommon {
     return acc;
   }
 
-  // Eight channels of an output side by side, then those of the next one.
+  // Eight channels of an output lie together, then eight channels of the next output.
   static constexpr size_t quad_at(size_t nb, size_t o, size_t k) { return (k / 2 * nb + o) * 8 + k % 2 * 4; }
 
   // One register of members at a time. sum[p][h]: outputs 2p and 2p + 1 of its members 2h and 2h + 1.

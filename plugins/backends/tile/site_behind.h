@@ -1,5 +1,5 @@
-// Draws at a value within the model: what the value changes is computed again for each draw, in a tile whose lanes are
-// draws of one stream and token. All else is the stream's, and is brought there.
+// Draws at a value within the model. For each draw, all that depends on the value is computed again, in a tile whose
+// lanes are draws of one stream and token. The rest is copied to the tile from the stream.
 #ifndef EGGROLL_TILE_SITE_BEHIND_H
 #define EGGROLL_TILE_SITE_BEHIND_H
 
@@ -13,7 +13,7 @@
 
 namespace eggroll::tile {
 
-// What one thread works with, for one site.
+// The data that one thread needs for one site.
 template <class S>
 class SiteBehind {
  public:
@@ -49,10 +49,10 @@ class SiteBehind {
     return bytes;
   }
 
-  // Before a step's draws: the weights may be others.
+  // Must be called before a step's draws, because the weights may have changed.
   void begin() { tile_.draw_nothing(); }
 
-  // Keeps what the op has made, if draws read it.
+  // Keeps the op's value, if draws read it.
   void after(const Tile<S>& streams, uint32_t op) {
     const int32_t out = program_.ops[op].out;
     for (size_t i = 0; i < behind_.sources.size(); ++i) {
@@ -102,7 +102,7 @@ class SiteBehind {
  private:
   using T = Tile<S>;
 
-  // All that draws read of the stream, to all lanes.
+  // Copies all that draws read of the stream to all lanes.
   void bring(const Tile<S>& streams, uint32_t lane) {
     for (size_t i = 0; i < behind_.sources.size(); ++i) {
       const uint32_t value = behind_.sources[i];
@@ -113,7 +113,7 @@ class SiteBehind {
       spread(streams.next[s.value], lane, s.quads, states_.data() + s.quads_before * T::kQuadBytes);
     }
   }
-  // The stream's keys and values up to its token, where a draw that changes its own keeps these in their place.
+  // Copies the stream's keys and values up to its token. A draw that changes its own key and value overwrites those.
   void bring_caches(const Tile<S>& streams, uint32_t lane) {
     const Plan& plan = streams.model.plan;
     const auto begin = static_cast<size_t>(streams.now->first_visible[lane]);
@@ -126,7 +126,7 @@ class SiteBehind {
       };
       const size_t quads = plan.quads[out];
       bring_quads(plan.caches[out].keys + begin * quads, (end - begin) * quads);
-      const size_t first_four = begin / 4;  // values lie by four positions
+      const size_t first_four = begin / 4;  // values lie in groups of four positions
       bring_quads(plan.caches[out].values + first_four * 4 * quads, ((end + 3) / 4 - first_four) * 4 * quads);
     }
   }
@@ -146,7 +146,7 @@ class SiteBehind {
     }
   }
 
-  // A row of the Hadamard matrix, by halves that are alike or opposite, times the token's signs.
+  // Makes a row of the Hadamard matrix times the token's signs. The row's halves are equal or opposite at each size.
   void fill_row(uint32_t row, const int8_t* __restrict token, int8_t* __restrict signs) const {
     const uint32_t rows = rows_;
     signs[0] = 1;
@@ -157,7 +157,7 @@ class SiteBehind {
     for (uint32_t i = 0; i < rows; ++i) signs[i] = static_cast<int8_t>(signs[i] * token[i]);
   }
 
-  // Both members of a pair.
+  // Perturbs both members of a pair.
   void perturb(uint32_t pair) {
     for (size_t side = 0; side < 2; ++side) {
       const int32_t amplitude = side == 0 ? site_.site.amplitude : -site_.site.amplitude;
@@ -200,7 +200,7 @@ class SiteBehind {
     for (uint32_t i = 0; i < size; ++i) sums[i] += d * signs[i];
   }
 
-  // What the value changes at its token, then whole tokens of the horizon.
+  // Runs what depends on the value at its token, then the whole tokens of the horizon.
   void run(uint32_t token, const egg_batch& batch) {
     const Plan& plan = tile_.model.plan;
     tile_.losses.fill(0);
@@ -224,7 +224,7 @@ class SiteBehind {
     read_own(token, batch);
   }
   void run_op(uint32_t op) { Kernels<S>::kAll[program_.ops[op].code](tile_, program_.ops[op]); }
-  // The draws' own token.
+  // Sets what the draws read at their own token.
   void read_own(uint32_t token, const egg_batch& batch) {
     read(token, batch);
     tile_.inputs[0].first_visible.fill(first_visible_);
@@ -238,21 +238,21 @@ class SiteBehind {
   const egg_program& program_;
   T tile_;
   OpsBehind behind_;
-  std::vector<uint32_t> quads_;  // what each value takes
+  std::vector<uint32_t> quads_;  // of each value
   int64_t limit_;
   uint32_t rows_;                        // of the Hadamard matrix
   bool is_wide_;                         // the value
   uint32_t channel_bytes_;               // of the value
-  std::vector<Buffer<int8_t>> streams_;  // by what draws read, as the streams have it; empty for states
-  std::vector<Buffer<int8_t>> draws_;    // the same, as the draws have it
-  Buffer<int8_t> states_;                // behind the token
+  std::vector<Buffer<int8_t>> streams_;  // the values that draws read, as streams have them; empty for states
+  std::vector<Buffer<int8_t>> draws_;    // the same values, as draws have them
+  Buffer<int8_t> states_;                // after the token
   Buffer<int8_t> base_;                  // the value, as the stream has it
-  Buffer<int8_t> moved_;                 // as a draw has it
+  Buffer<int8_t> moved_;                 // the value, as a draw has it
   Buffer<int8_t> token_signs_;
   std::vector<int32_t> sums_;
   std::array<Buffer<int8_t>, T::kPairs> signs_;
   std::array<int64_t, T::kMembers> stream_of_{};
-  int32_t first_visible_ = 0;  // position that the stream's attention reaches back to
+  int32_t first_visible_ = 0;  // the first position that the stream's attention sees
 };
 
 }  // namespace eggroll::tile

@@ -1,5 +1,5 @@
-// The streams of sites in a tile: lanes are streams, as in inference, and what the sites need of each token is taken as
-// soon as it is there.
+// Runs the streams of sites in a tile. Lanes are streams, as in inference. What the sites need from each token is taken
+// as soon as it is computed.
 #ifndef EGGROLL_TILE_SITE_PASS_H
 #define EGGROLL_TILE_SITE_PASS_H
 
@@ -12,7 +12,7 @@
 
 namespace eggroll::tile {
 
-// What one thread works with.
+// The data that one thread needs.
 template <class S>
 class SitePass : public TokenListener<S> {
  public:

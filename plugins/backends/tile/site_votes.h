@@ -1,5 +1,5 @@
-// Votes with the errors of sites: a table's row adds up those of the tokens that read it, a matrix error times input, a
-// bias the errors. Reads are sorted by row, so that a row is touched once.
+// Votes with the errors of sites. A table's row adds up the errors of the tokens that read it, a matrix the products of
+// error and input, a bias the errors. Reads are sorted by row, so that each row is touched once.
 #ifndef EGGROLL_TILE_SITE_VOTES_H
 #define EGGROLL_TILE_SITE_VOTES_H
 
@@ -24,7 +24,7 @@ class SiteVotes {
             const std::vector<SiteErrors>& sites)
       : spec_(spec), plan_(plan), weights_(weights), slots_(slots), sites_(sites), reads_(plan.forms.size()) {}
 
-  // Bytes for the reads of all tables, and of the matrix that has most votes.
+  // Bytes for the reads of all tables, and for the votes of the matrix that has the most.
   static uint64_t memory(const egg_session_spec& spec, const Plan& plan, uint32_t population) {
     uint64_t reads = 0;
     uint64_t votes = 0;
@@ -38,7 +38,7 @@ class SiteVotes {
     return reads + votes;
   }
 
-  // params: that vote with sites.
+  // params: the parameters that vote with sites.
   void update(const std::vector<uint32_t>& params, const egg_update& u, Threads& threads) {
     threads.split(params.size(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
@@ -64,8 +64,8 @@ class SiteVotes {
   }
 
  private:
-  static constexpr size_t kPart = 4096;         // reads, beside those of the row that they end in
-  static constexpr size_t kMostReads = 65535;   // of errors whose sum an int32 holds: 2^15 * 2^16 = 2^31
+  static constexpr size_t kPart = 4096;         // reads, and the rest of those of their last row
+  static constexpr size_t kMostReads = 65535;   // int32 holds the sum of this many errors: 2^15 * 2^16 = 2^31
   static constexpr size_t kMostProducts = 512;  // of an error and an input: 2^15 * 2^7 * 2^9 = 2^31
   static constexpr size_t kAhead = 6;           // reads whose errors are fetched ahead
 
@@ -73,7 +73,7 @@ class SiteVotes {
   struct Reads {
     std::vector<uint64_t> sorted;
     std::vector<uint64_t> other;
-    std::vector<size_t> parts;  // where they begin, each at a row's first read; and the end
+    std::vector<size_t> parts;  // where each part begins, at a row's first read; then the end
   };
 
   const SiteErrors& site_of(uint32_t param) const {
@@ -206,7 +206,7 @@ class SiteVotes {
     return changed;
   }
 
-  // Adds the votes of own streams, and of a matrix the squares of the inputs.
+  // Adds the votes of own streams and, for a matrix, the squares of the inputs.
   void add_own_votes(const SiteErrors& site, const SummedVoter& voter, int64_t* votes, int64_t* squares,
                      Threads& threads) const {
     if (voter.is_vector) {

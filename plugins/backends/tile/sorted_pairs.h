@@ -1,5 +1,5 @@
-// The voting pairs of a parameter by the magnitude of their fitness: votes of equal magnitude are added up as products
-// of bytes, and then multiplied once. Pairs without a fitness are left out.
+// The voting pairs of a parameter, sorted by the magnitude of their fitness. Votes of equal magnitude are added up as
+// products of bytes, and the sum is multiplied once. Pairs whose fitness is 0 are left out.
 #ifndef EGGROLL_TILE_SORTED_PAIRS_H
 #define EGGROLL_TILE_SORTED_PAIRS_H
 
@@ -13,7 +13,7 @@ namespace eggroll::tile {
 
 class SortedPairs {
  public:
-  static constexpr size_t kBlock = 4;  // pairs that are multiplied together, of one magnitude
+  static constexpr size_t kBlock = 4;  // pairs of one magnitude that are multiplied together
 
   // Blocks [first, last) of one magnitude.
   struct Run {
@@ -58,7 +58,7 @@ class SortedPairs {
 
   size_t size() const { return pairs_.size(); }
   const std::vector<Run>& runs() const { return runs_; }
-  // By place: the pair; all bits where its fitness is negative; all bits where there is a pair.
+  // For each place: the pair; all bits set if its fitness is negative; all bits set if the place has a pair.
   const uint32_t* pairs() const { return pairs_.data(); }
   const uint32_t* flips() const { return flips_.data(); }
   const uint32_t* real() const { return real_.data(); }

@@ -1,4 +1,4 @@
-// A tile: the members that one thread takes through a token step together, and the memory they need.
+// A tile: the members that one thread takes through each token together, and the memory that they need.
 //
 // A register of pairs holds the same bytes of kLanes pairs. A value's quad of four channels is kMemberRegs registers:
 // register 2p + side holds side (0: even members, sign +1; 1: odd ones, sign -1) of the p-th register of pairs. In
@@ -16,7 +16,7 @@
 
 namespace eggroll::tile {
 
-// What the tiles of a session share.
+// Data that all tiles of a session share.
 template <class S>
 struct Model {
   const Plan& plan;
@@ -27,7 +27,7 @@ struct Model {
 };
 
 // The rounding shift of a sum of up to kRanks products of two noise values, in int16: 7 * 46^2 + 2^14 < 2^15. A shift
-// of 16 or more leaves only the sign, and not even that if it rounds to the nearest.
+// of 16 or more gives 0 or -1, and always 0 if it rounds to the nearest.
 template <class S>
 struct Shift16 {
   using V16 = typename S::V16;
@@ -47,7 +47,7 @@ struct Shift16 {
 template <class S>
 struct Tile;
 
-// What is told of each op that a tile has run, and of the end of each token, or of a part of one.
+// Is called after each op that a tile has run, and at the end of each token, or of a part's steps for a token.
 template <class S>
 class TokenListener {
  public:
@@ -82,16 +82,16 @@ struct Tile {
     U32 voting[S::kPairRegs] = {};
   };
 
-  // What the lanes read at one token.
+  // Inputs of all lanes at one token.
   struct Inputs {
     std::array<uint32_t, kMembers> tokens{};
     std::array<uint32_t, kMembers> targets{};
     std::vector<uint32_t> rows;                     // (indices, kMembers)
     std::array<int32_t, kMembers> keep{};           // 0 where the states are reset, else -1
-    bool reset = false;                             // whether any is
+    bool reset = false;                             // whether any states are reset
     size_t position = 0;                            // of the token in its call
-    std::array<int32_t, kMembers> first_visible{};  // position that attention reaches back to
-    size_t oldest_visible = 0;                      // the least of these
+    std::array<int32_t, kMembers> first_visible{};  // the first position that attention sees
+    size_t oldest_visible = 0;                      // the least of first_visible
   };
 
   // For one head and register of members: a score, then a weight, and the weight's digits, for each position of a call.
@@ -129,12 +129,12 @@ struct Tile {
       params[i].b = free + a_bytes(p);
       params[i].a_keys.resize(p.by_lookup ? p.ranks * size_t{S::kPairRegs} : 0);
       free += noise_bytes(p);
-      // Quads that only the depth of a block adds are never drawn; they are 0.
+      // Quads that exist only to fill a block's depth are never drawn; they are 0.
       std::fill(params[i].b, free, S::kWeightXor);
     }
   }
 
-  // Rows of A are drawn where `linear` needs all of them; `embed` needs one a token.
+  // All rows of A are drawn only for `linear`. `embed` needs one row per token.
   static size_t a_bytes(const PlanParam& p) {
     if (p.vector) return p.row_quads * kQuadBytes;
     return p.by_product ? size_t{p.ranks} * p.row_quads * S::kPairRegs * S::kBytes : 0;
@@ -156,7 +156,7 @@ struct Tile {
            plan.together * (sizeof(Inputs) + rows);
   }
 
-  // The perturbations of pairs [first, first + kPairs).
+  // Draws the perturbations of pairs [first_pair, first_pair + kPairs).
   void draw(uint64_t step, uint32_t first_pair) {
     perturbed = true;
     const uint64_t step_key = model.noise.step_key(step);
@@ -171,7 +171,7 @@ struct Tile {
     }
   }
 
-  // The model as it is.
+  // For the unperturbed model.
   void draw_nothing() {
     perturbed = false;
     for (uint32_t i = 0; i < params.size(); ++i) {
@@ -207,7 +207,7 @@ struct Tile {
   void end_part(const PlanPart& part) {
     for (const PlanState& s : part.states) std::swap(at[s.value], next[s.value]);
   }
-  // After this number of tokens.
+  // Must be called after the last token, with the number of tokens.
   void end(size_t tokens) {
     if (tokens % 2 != 0) std::swap(state[0], state[1]);
   }
@@ -217,7 +217,7 @@ struct Tile {
   static size_t lane_of(size_t pair_in_tile, size_t side) {
     return (2 * (pair_in_tile / S::kLanes) + side) * S::kLanes + pair_in_tile % S::kLanes;
   }
-  // A value's channels, from a lane of quads to one after another.
+  // Copies a lane's channels of a value, which lie in quads, to a dense array.
   static void take_lane(const int8_t* from, size_t lane, uint32_t size, int8_t* to) {
     for (uint32_t v = 0; v < size; v += 4) {
       std::copy_n(from + v / 4 * kQuadBytes + 4 * lane, std::min(4U, size - v), to + v);
@@ -226,7 +226,7 @@ struct Tile {
 
   const Model<S>& model;
   TokenListener<S>* listener = nullptr;
-  bool perturbed = false;  // then both members of a pair read the same stream
+  bool perturbed = false;  // if so, both members of a pair read the same stream
   Buffer<int8_t> frame;
   Buffer<int8_t> cache;
   Attended attended;
@@ -234,8 +234,8 @@ struct Tile {
   Buffer<int8_t> noise;
   // The first holds the states before and after a call. In between, a token reads one and writes the other.
   std::array<Buffer<int8_t>, 2> state;
-  std::vector<int8_t*> at;    // by value; states: what they were when the token began
-  std::vector<int8_t*> next;  // states: what they will be
+  std::vector<int8_t*> at;    // by value; for states: those before the token
+  std::vector<int8_t*> next;  // states after the token
   std::vector<Param> params;
   std::vector<Inputs> inputs;   // of the tokens that parts are taken through together
   const Inputs* now = nullptr;  // of the token whose steps run
@@ -251,10 +251,10 @@ struct Tile {
     }
   }
 
-  // Which lanes perturb the parameter; false where none does.
+  // Finds the lanes that perturb the parameter; returns false if no lane does.
   bool find_voters(uint32_t param, uint32_t first_pair) {
     const egg_voters& voters = model.plan.forms[param].voters;
-    const uint32_t before = first_pair - voters.first_pair;  // wraps where the tile begins before the first voter
+    const uint32_t before = first_pair - voters.first_pair;  // wraps if the tile begins before the first voter
     const uint32_t end = voters.first_pair + voters.pairs;
     if (first_pair >= end || first_pair + kPairs <= voters.first_pair) return false;
     const bool all = first_pair >= voters.first_pair && first_pair + kPairs <= end;
@@ -291,7 +291,7 @@ struct Tile {
     }
   }
 
-  // clip(weight + s * rshift(u * v)), twice the members of a register of pairs.
+  // Makes clip(weight + s * rshift(u * v)) for both members of the pairs.
   void draw_vector(uint32_t param, uint64_t step_key, uint32_t first_pair) {
     const PlanParam& p = model.plan.forms[param];
     const int8_t* weights = model.weights.vector(param);
@@ -309,7 +309,7 @@ struct Tile {
       const typename Draw::Keys v_keys = Draw::keys(keys, EGG_SIDE_B, 0);
       int8_t* out = params[param].a + 2 * reg * S::kBytes;
       for (uint32_t g = 0; g < quads; ++g) {
-        // Beyond the size u is 0, and so is what is drawn.
+        // Beyond the vector's size, u is 0, and so is the perturbation.
         const U32 real = g + 1 < quads ? voting : voting & last;
         const V8 u = (V8)((U32)side_a.four(u_keys, S::all32u(g)) & real);
         const V8 v = side_b.four(v_keys, S::all32u(g));

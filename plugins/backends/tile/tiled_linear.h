@@ -1,4 +1,4 @@
-// linear on tiles (S::kTiled): the products of a block of outputs, and registers at work beside them.
+// linear on hardware tiles (S::kTiled): they multiply blocks of outputs while registers do the rest.
 #ifndef EGGROLL_TILE_TILED_LINEAR_H
 #define EGGROLL_TILE_TILED_LINEAR_H
 
@@ -11,8 +11,8 @@ class TiledLinear {
  public:
   TiledLinear(Linear<S>& call, size_t param) : call_(call), param_(param) {}
 
-  // Tiles multiply a block of S::kBlock outputs at a time. What registers do beside that stands between the products: x
-  // is read while the first two blocks are multiplied, and a block is finished while another one is.
+  // Tiles multiply a block of S::kBlock outputs at a time. Work in registers stands between the products: x is
+  // read while the first two blocks are multiplied, and a block is finished while another block is multiplied.
   void run() {
     S::begin_products();
     Sums sums[2];
@@ -55,11 +55,11 @@ class TiledLinear {
                                        call_.tile_.model.weights.block(param_, block * S::kBlock), before.of, work);
   }
 
-  // All that follows the products of the first two blocks.
+  // Does all that follows the products of the first two blocks.
   template <Way kWay>
   void run_outputs(size_t blocks, Sums (&sums)[2]) {
     if (blocks != 0) {
-      // With few inputs four outputs are finished after each product, else after every other one.
+      // With few inputs, four outputs are finished after each product, else after every second product.
       call_.p_.col_quads < 4 * S::kDepth ? run_blocks<kWay, 1>(blocks, sums) : run_blocks<kWay, 2>(blocks, sums);
     }
     for (size_t first = blocks * S::kBlock; first < call_.outputs(); first += S::kBlock) {
@@ -70,8 +70,8 @@ class TiledLinear {
     }
   }
 
-  // A block is finished two blocks later: its sums are stored during the one between, and a load from the place of a
-  // store that is under way would wait for it. (Loads from the other sums, 4 KiB away, were not seen to wait.)
+  // A block is finished two blocks later. Its sums are stored during the block between, because a load from the place
+  // of an unfinished store would wait for that store. (Loads from the other sums, 4 KiB away, were not seen to wait.)
   template <Way kWay, size_t kProducts>
   void run_blocks(size_t blocks, Sums (&sums)[2]) {
     constexpr size_t kQuads = S::kBlock / 4;
@@ -102,7 +102,7 @@ class TiledLinear {
         unrolled<S::kPairRegs>([&](auto p) EGG_INLINE_LAMBDA { late[p] = call.template late_of<kWay>(p); });
       }
     }
-    // The g-th four of the block.
+    // Finishes the g-th four outputs of the block.
     EGG_INLINE void finish(size_t g) const {
       unrolled<S::kPairRegs>([&](auto p) EGG_INLINE_LAMBDA {
         V32 t[2][4];

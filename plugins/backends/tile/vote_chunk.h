@@ -1,8 +1,9 @@
 // The votes of a chunk of pairs: both sides' draws, and their product.
 //
 // A block is four pairs whose fitness has one magnitude. A block with one rank is a step of the product: a lane has
-// four bytes of a row and four of a column. Side A takes the sign of the fitness and is kept plus 46, because the
-// products are of unsigned by signed bytes. This adds the same to a column in every row, and is taken off again.
+// four bytes of a row and four of a column. Side A takes the sign of the fitness and is stored plus 46, because
+// products multiply unsigned by signed bytes. The 46 adds the same excess to a column in every row, which is subtracted
+// again.
 #ifndef EGGROLL_TILE_VOTE_CHUNK_H
 #define EGGROLL_TILE_VOTE_CHUNK_H
 
@@ -24,11 +25,11 @@ class VoteChunk {
   using U32 = typename S::U32;
   using Draw = NoiseDraw<S>;
 
-  static constexpr size_t kRows = S::kVoteRows;  // that a call of `multiply` takes
-  static constexpr size_t kDraws = 1024;         // of a chunk, at most
+  static constexpr size_t kRows = S::kVoteRows;  // rows that a call of `multiply` takes
+  static constexpr size_t kDraws = 1024;         // at most in a chunk
   static constexpr size_t kMostDraws = 7936;     // 127 * 46 * 46 * 7936 < 2^31: what a sum holds of any
 
-  // Whose votes: a matrix's, or a vector's, which are one row.
+  // The shape of the votes of a matrix, or of a vector, which has one row.
   struct Shape {
     explicit Shape(const PlanParam& p)
         : rows(p.vector ? 1 : p.rows),
@@ -43,7 +44,7 @@ class VoteChunk {
     size_t sum_cols;  // of a row of sums
   };
 
-  // How many bundles of kLanes places a chunk of about this many draws has.
+  // The number of bundles, each of kLanes places, in a chunk of about this many draws.
   static size_t bundles_of(size_t draws, const PlanParam& p) {
     return std::max(size_t{1}, std::min(draws, kDraws) / (p.ranks * S::kLanes));
   }
@@ -51,8 +52,8 @@ class VoteChunk {
     return left_bytes(rows) + right_bytes(p, bundles) + Shape(p).sum_cols * sizeof(int32_t);
   }
 
-  // A matrix's next chunk: bundles [first_bundle, last_bundle) of the pairs; rows [first_row, last_row), from a
-  // multiple of 4 on.
+  // Draws a matrix's next chunk: bundles [first_bundle, last_bundle) of the pairs and rows [first_row, last_row).
+  // first_row must be a multiple of 4.
   void draw(const Draw& noise, const PlanParam& p, uint32_t param, uint64_t step_key, const SortedPairs& pairs,
             size_t first_bundle, size_t last_bundle, size_t first_row, size_t last_row) {
     first_bundle_ = first_bundle;
@@ -77,13 +78,13 @@ class VoteChunk {
     find_excess(shape);
   }
 
-  // Adds votes to sums (rows, sum_cols): those of the rows from `row` on, as many as a call takes, or up to the next
-  // multiple of 4 after the last row. What it adds to rows beyond the last means nothing.
+  // Adds votes of the rows from `row` on to sums (rows, sum_cols). It does kRows rows, or those up to the next multiple
+  // of 4 after the last row. What it adds to rows after the last one has no meaning.
   void multiply(const Shape& shape, size_t row, int32_t* sums) const {
     multiply_rows<kRows>(shape, row, (last_row_ - row + 3) / 4 * 4, sums);
   }
 
-  // sums += a vector's votes of pairs [first, last), the sums of f * u * v.
+  // Adds a vector's votes of pairs [first, last), which are sums of f * u * v, to `sums`.
   static void add_vector(const Draw& noise, const Shape& shape, uint32_t param, uint64_t step_key,
                          const int8_t* fitness, uint32_t first, uint32_t last, int32_t* sums) {
     const typename Draw::Side side_u(noise, EGG_SIDE_A);
@@ -136,8 +137,8 @@ class VoteChunk {
 
   static constexpr size_t kBlocks = S::kLanes / SortedPairs::kBlock;  // of a bundle
   static constexpr size_t kStepBytes = 16;                            // four rows of a block
-  // The distance from four rows of `left` to the next four. It is a constant, and such that they begin in different
-  // sets of the cache.
+  // The distance in bytes from four rows of `left` to the next four rows. It is a constant. With it, groups of four
+  // rows begin in different sets of the cache.
   static constexpr size_t kStride = kDraws / SortedPairs::kBlock * kStepBytes + 64;
 
   static size_t left_bytes(size_t rows) { return (rows + 3) / 4 * kStride; }
@@ -170,7 +171,7 @@ class VoteChunk {
     }
   }
 
-  // What 46 adds to the votes of each column.
+  // Finds what the 46 adds to the votes of each column.
   void find_excess(const Shape& shape) {
     for (size_t piece = 0; piece < shape.pieces; ++piece) {
       U32 sum = {};
@@ -217,7 +218,7 @@ class VoteChunk {
     }
   }
 
-  // R rows, or the largest smaller number of them that `rows` are.
+  // Multiplies R rows, or fewer if `rows` is smaller.
   template <size_t R>
   EGG_INLINE void multiply_rows(const Shape& shape, size_t row, size_t rows, int32_t* sums) const {
     if constexpr (R > 4) {
@@ -232,8 +233,9 @@ class VoteChunk {
     if (piece < shape.pieces) add_block<R, 1>(left, piece, sums, shape.sum_cols);
   }
 
-  // From the largest fitness down, each run's product goes on from the one before and is multiplied by the step to the
-  // next smaller fitness, which is 1 nearly always. The sums may leave int32 in between, and then come back.
+  // Goes from the largest fitness down. Each run adds its product to the sums of the run before, and multiplies them by
+  // the step to the next smaller fitness, which is nearly always 1. Sums may leave int32 in between, and then come
+  // back.
   template <size_t R, size_t P>
   EGG_INLINE void add_block(const int8_t* left, size_t piece, int32_t* sums, size_t sum_cols) const {
     sums += piece * S::kLanes;
@@ -277,7 +279,7 @@ class VoteChunk {
   std::vector<SortedPairs::Run> runs_;  // in steps of the chunk
   Buffer<int8_t> left_;                 // (rows / 4, steps, four rows, four pairs)
   Buffer<int8_t> right_;                // (pieces, steps, kLanes columns, four pairs)
-  Buffer<int32_t> excess_;              // what 46 adds to the votes of a column
+  Buffer<int32_t> excess_;              // what the 46 adds to the votes of a column
 };
 
 }  // namespace eggroll::tile

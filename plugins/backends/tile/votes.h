@@ -1,9 +1,9 @@
 // Votes, Z = sum over voting pairs and ranks of f * A * B', and the rule applied to them. Sums are exact: int32 as far
 // as that holds them, int64 beyond.
 //
-// Where there are many pairs, or little to do, pairs are shared out to threads, chunk by chunk, each thread with sums
-// of its own. Otherwise the rows of all matrices are shared out, in stripes: a thread draws all it needs for a stripe
-// and updates it, so that none waits for another. Stripes of one matrix draw side B once each.
+// If there are many pairs, or little to do, threads share the pairs, chunk by chunk, and each thread has its own sums.
+// Otherwise threads share the rows of all matrices, in stripes: a thread makes all draws for a stripe and updates it,
+// so no thread waits for another. Then each stripe of a matrix draws side B again.
 #ifndef EGGROLL_TILE_VOTES_H
 #define EGGROLL_TILE_VOTES_H
 
@@ -37,7 +37,7 @@ class Votes {
         row_votes_(spec, plan, noise, weights, slots),
         site_votes_(spec, plan, weights, slots, sites) {}
 
-  // What the votes of a session with this population work in.
+  // Bytes of working memory for the votes of a session with this population.
   static uint64_t memory(const egg_session_spec& spec, const Plan& plan, uint32_t population) {
     uint64_t sums = 0;
     uint64_t most_of_thread = 0;
@@ -53,7 +53,7 @@ class Votes {
       const uint32_t pairs = voting_pairs(p, population);
       const size_t places = SortedPairs::most_places(pairs, S::kLanes);
       if (ranges.insert({p.voters.first_pair, p.voters.pairs}).second) sorted += places * 3 * sizeof(uint32_t);
-      // A matrix may be updated in either way, so that both are counted.
+      // A matrix may be updated in either way, so this counts both.
       const Shape shape(p);
       if (p.vector || shape.rows * shape.cols <= kMostSums) {
         sums += shape.rows * shape.cols * sizeof(int64_t);
@@ -110,10 +110,10 @@ class Votes {
   static constexpr size_t kChunkBytes = 1 << 19;  // of both sides, so that they stay in the cache
   static constexpr size_t kFewestDraws = 128;     // of a chunk, however large it is
   static constexpr size_t kVectorPairs = 1024;    // of a vector's chunk
-  static constexpr size_t kMostSums = 1 << 18;    // that each thread has of its own
+  static constexpr size_t kMostSums = 1 << 18;    // in each thread's own memory
   static constexpr size_t kStripes = 4;           // for each thread
   static constexpr size_t kMostStripe = 1 << 17;  // weights of a stripe
-  static constexpr size_t kFewestRows = 32;       // of one
+  static constexpr size_t kFewestRows = 32;       // of a stripe
   static constexpr size_t kMostRows = 1024;
   static constexpr uint64_t kSmall = UINT64_C(1) << 23;  // products that are not worth sharing out
 
@@ -127,7 +127,7 @@ class Votes {
     return size * pairs * p.ranks < kSmall || pairs / (chunk_bundles(p, p.rows) * S::kLanes) >= 2 * threads;
   }
 
-  // A parameter whose pairs are shared out.
+  // A parameter whose pairs the threads share.
   struct Task {
     Task(uint32_t the_param, const PlanParam& p, const SortedPairs& the_pairs)
         : param(the_param),
@@ -173,10 +173,10 @@ class Votes {
       }
     }
 
-    // Whether the sums have no room for another chunk.
+    // Whether another chunk might make the sums leave int32.
     bool full() const { return draws_ + Chunk::kDraws > Chunk::kMostDraws; }
 
-    // Hands the sums over. Returns whether they were the last of the task.
+    // Adds the sums to the task's. Returns whether they were the task's last sums.
     bool hand_over(Task& task) {
       const std::lock_guard<std::mutex> lock(task.mutex);
       for (size_t row = 0; row < task.shape.rows; ++row) {
@@ -233,8 +233,8 @@ class Votes {
     return {count, votes, weights_.plain(param) + first, slots_[param].cells.data() + first, u.vote_stds[param]};
   }
 
-  // Rows of a stripe, where matrices of `all` weights share the threads: a few stripes for each thread, but not so
-  // small that drawing side B is most of the work.
+  // Rows of a stripe, if matrices with `all` weights together share the threads. Each thread gets a few stripes, which
+  // must not be so small that drawing side B is most of the work.
   static size_t stripe_rows(const PlanParam& p, uint64_t all, uint32_t threads) {
     const size_t weights = std::min<uint64_t>(all / (uint64_t{threads} * kStripes), kMostStripe);
     const size_t most = std::clamp(weights / p.cols, kFewestRows, kMostRows);
@@ -242,7 +242,7 @@ class Votes {
     const size_t rows = (p.rows + stripes - 1) / stripes;
     return (rows + Chunk::kRows - 1) / Chunk::kRows * Chunk::kRows;
   }
-  // Whether int32 may not hold the votes.
+  // Whether the votes may leave int32.
   static bool is_long(const PlanParam& p, size_t places) { return places * p.ranks > Chunk::kMostDraws; }
 
   // Rows of a matrix that one thread votes on and updates.
@@ -328,7 +328,7 @@ class Votes {
 
     Chunk chunk_;
     Buffer<int32_t> sums_;
-    Buffer<int64_t> totals_;  // where int32 may not hold the votes
+    Buffer<int64_t> totals_;  // used if the votes may leave int32
   };
 
   const egg_session_spec& spec_;

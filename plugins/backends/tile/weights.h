@@ -1,4 +1,4 @@
-// The weights of a session: row-major as they cross the seam, and in the forms that the kernels read.
+// The weights of a session: row-major, as calls of the contract pass them, and in the forms that the kernels read.
 #ifndef EGGROLL_TILE_WEIGHTS_H
 #define EGGROLL_TILE_WEIGHTS_H
 
@@ -42,7 +42,7 @@ class Weights {
     for (size_t i = 0; i < plan.forms.size(); ++i) pack_rows(i, 0, plan.forms[i].rows);
   }
 
-  // (rows, cols); after a change, pack_rows.
+  // (rows, cols). Who changes these must call pack_rows.
   int8_t* plain(size_t param) { return plain_[param].data(); }
   size_t size(size_t param) const { return plain_[param].size(); }
 
@@ -50,9 +50,9 @@ class Weights {
   const int8_t* block(size_t param, size_t first_output) const {
     return blocks_[param].data() + first_output * plan_.forms[param].col_quads * 4;
   }
-  // For `linear`: what it knows of each output's weights.
+  // For `linear`: what S::Row holds about each output's weights.
   const typename S::Row* outputs(size_t param) const { return outputs_[param].data(); }
-  // For `embed`: rows, padded with zeros to whole quads; where no row needs that, the plain ones.
+  // For `embed`: rows that are padded with zeros to whole quads, or the plain rows if these need no padding.
   const int8_t* rows(size_t param) const { return (rows_[param].size() != 0 ? rows_ : plain_)[param].data(); }
   // A row of zeros for any `embed`.
   const int8_t* zeros() const { return zeros_.data(); }
@@ -64,7 +64,7 @@ class Weights {
     return std::min(size_t{S::kBlock}, size_t{p.row_quads} * 4 - first_output);
   }
 
-  // Rows [begin, end) to the kernels' forms; with end == rows the padding too. Rows may be packed by several threads.
+  // Packs rows [begin, end) into the kernels' forms, and the padding if end == rows. Several threads may pack rows.
   void pack_rows(size_t param, size_t begin, size_t end) {
     const PlanParam& p = plan_.forms[param];
     if (p.vector) {
@@ -83,7 +83,7 @@ class Weights {
   }
 
  private:
-  // One row of a matrix, columns beyond `cols` as zeros.
+  // Packs one row of a matrix; columns from `cols` on are zeros.
   void pack_output(size_t param, size_t row, const int8_t* from, size_t cols) {
     const PlanParam& p = plan_.forms[param];
     const size_t first = row / S::kBlock * S::kBlock;

@@ -7,7 +7,7 @@
 
 namespace eggroll::tile {
 
-// n2 / d2 in every lane, cut towards zero, for 0 <= n2 / d2 < 2^20. guess: at most one away from the result.
+// n2 / d2 in every lane, cut towards zero, for 0 <= n2 / d2 < 2^20. `guess` must be at most 1 away from the result.
 template <class S>
 EGG_INLINE typename S::V32 corrected_quotient(typename S::V32 guess, typename S::U32 n2, typename S::U32 d2) {
   const auto rest = (typename S::V32)(n2 - (typename S::U32)guess * d2);
@@ -25,7 +25,7 @@ struct Wide {
   static constexpr size_t kRegs = S::kMemberRegs;
   static constexpr size_t kQuadBytes = Tile<S>::kQuadBytes;
 
-  // The four channels of a quad, of either width.
+  // The four channels of a quad of an int8 or wide value.
   struct Four {
     V32 t[4];
   };
@@ -57,7 +57,7 @@ struct Wide {
    public:
     Writer(Tile<S>& tile, int32_t value)
         : to_(tile.at[static_cast<size_t>(value)]), wide_(tile.model.plan.is_wide(value)) {}
-    // int8 values are clipped.
+    // Stores a quad; clips it if the value is int8.
     EGG_INLINE void put(size_t g, size_t m, const Four& four) const {
       if (!wide_) {
         S::store(to_ + (g * kRegs + m) * S::kBytes, pack4<S>(four.t));
@@ -91,7 +91,7 @@ struct Wide {
     }
   }
 
-  // The quotient is near 127 |x| / largest + 1/2 in float32, where it is wrong by less than 2^-14, and made good.
+  // The quotient is near 127 |x| / largest + 1/2. In float32 it is wrong by less than 2^-14, which is then corrected.
   static void max_norm(Tile<S>& tile, const egg_op& op) {
     const Reader x(tile, op.in[0]);
     const Writer out(tile, op.out);
@@ -145,7 +145,7 @@ struct Wide {
   static EGG_INLINE V32 magnitude(V32 v) { return v < 0 ? -v : v; }
   static EGG_INLINE V32 larger(V32 a, V32 b) { return a > b ? a : b; }
 
-  // egg_rotate in every lane: the even lanes' sums and the odd lanes', in 64 bits; bits 20 to 51 are the result.
+  // egg_rotate in every lane: sums the even lanes, then the odd lanes, in 64 bits. Bits 20 to 51 are the result.
   static EGG_INLINE V32 rotated(V32 a, int32_t c, V32 b, int32_t d) {
     const V32 cs = V32{} + c;
     const V32 ds = V32{} + d;
@@ -156,7 +156,7 @@ struct Wide {
     const U64 high = (odd << (32 - EGG_ROPE_BITS)) & ~static_cast<uint64_t>(UINT32_MAX);
     return (V32)(low | high);
   }
-  // The odd lanes in the even ones' place.
+  // Moves the odd lanes to the even lanes' places.
   static EGG_INLINE V32 upper(V32 v) { return (V32)((U64)v >> 32); }
 };
 
