@@ -1,4 +1,4 @@
-// What every forward pass is told of a call, op by op or fused.
+// The arguments of every forward pass, fused or op by op.
 #ifndef EGGROLL_CUDA_CALL_ARGS_H
 #define EGGROLL_CUDA_CALL_ARGS_H
 
@@ -11,7 +11,7 @@ struct egg_loss_tables;
 
 namespace eggroll::cuda {
 
-// Rows are members, two a pair, or streams of the unperturbed model.
+// Rows are members, two per pair, or streams of the unperturbed model.
 struct CallArgs {
   uint32_t tokens;
   uint32_t rows;                // of this launch
@@ -19,7 +19,7 @@ struct CallArgs {
   uint32_t first;               // number of the launch's first row in the batch
   uint32_t members_per_stream;  // rows that read the same stream
   const int8_t* noise;          // of the first tile; see noise_place
-  size_t tile_noise;            // bytes from tile to tile; 0: all read the same
+  size_t tile_noise;            // bytes from tile to tile; 0: all tiles read the same noise
   int8_t* states;               // of the first row
   size_t state_stride;
   const uint32_t* inputs;  // (streams, tokens), as targets and resets

@@ -1,4 +1,4 @@
-// Checked CUDA calls, and memory that frees itself. An error becomes a sentence.
+// Checked CUDA calls, whose errors become sentences, and memory that frees itself.
 #ifndef EGGROLL_CUDA_DEVICE_H
 #define EGGROLL_CUDA_DEVICE_H
 
@@ -79,7 +79,7 @@ class DeviceArray {
 
   T* get() const { return data_; }
 
-  // Makes room for at least this number; what it held is lost.
+  // Makes room for at least `count` elements. Their old contents may be lost.
   void reserve(size_t count) {
     if (count > count_) {
       *this = DeviceArray();
@@ -129,7 +129,7 @@ class HostArray {
   }
 
   T* get() const { return data_; }
-  // Makes room for at least this number; what it held is lost.
+  // Makes room for at least `count` elements. Their old contents may be lost.
   void reserve(size_t count) {
     if (count > count_) {
       *this = HostArray();

@@ -1,4 +1,4 @@
-// The forward pass: a launch for all tokens of a call.
+// The forward pass op by op: one launch does all tokens of a call.
 #ifndef EGGROLL_CUDA_FORWARD_H
 #define EGGROLL_CUDA_FORWARD_H
 
@@ -9,10 +9,10 @@
 
 namespace eggroll::cuda {
 
-// Ops that fit in a launch's arguments, where kernels read them fastest; longer programs lie in device memory.
+// This many ops fit in a launch's arguments, where kernels read them fastest. Longer programs lie in device memory.
 constexpr uint32_t kMostInlineOps = 160;
 
-// Draws of a site within the program: rows are members, two a pair, of places (streams, tokens).
+// Draws of a site within the program. Rows are members, two per pair, of places (streams, tokens).
 struct MoveArgs {
   uint64_t seed;
   uint64_t step;
@@ -24,7 +24,7 @@ struct MoveArgs {
   int32_t amplitude;
   uint32_t orthogonal;
   uint32_t size;          // of the value
-  uint32_t later;         // 0 at the places' tokens; 1 at those of the horizon behind them
+  uint32_t later;         // 0 at the places' tokens; 1 at the tokens of the horizon after them
   const uint8_t* resets;  // of the first place's token
   int8_t* cache;          // (members, cached_tokens, cached_bytes): keys and values of draws; null: there is no horizon
   uint32_t cached_tokens;
@@ -35,8 +35,8 @@ struct ForwardArgs : CallArgs {
   const DeviceOp* ops;  // all of them, in device memory
   uint32_t op_count;
   uint32_t ranks;              // draws of every matrix; 0 for the unperturbed model
-  uint32_t full_ops;           // 1: the program has wide values or ops that recurrent models have not: see Plan
-  uint32_t values;             // bytes of a tile's values in shared memory; the ring of weights lies behind all of them
+  uint32_t full_ops;           // 1: the program has wide values or ops that no recurrent model has: see Plan
+  uint32_t values;             // bytes of a tile's values in shared memory; the ring of weights follows all tiles'
   uint32_t stages;             // of the ring; 0: there is none
   const StageSource* sources;  // (source_count): what comes through the ring for a token, in its order
   uint32_t source_count;
@@ -49,18 +49,18 @@ struct ForwardArgs : CallArgs {
 };
 static_assert(sizeof(ForwardArgs) == 31056);  // CUDA's limit is 32764
 
-// Most stages of the ring of weights on the current device; 0 where it has none: it takes wgmma, compute
-// capability 9.0.
+// The most stages that the ring of weights has on the current device. 0: the device has no ring, because it has no
+// wgmma (compute capability 9.0).
 uint32_t forward_stages();
 
-// Bytes of shared memory that a block takes beside the values and the ring, for a program with this number of ops and
-// with this number of tiles at work at once.
+// Bytes of shared memory that a block needs in addition to the values and the ring, for a program with this number of
+// ops, and this number of tiles at once.
 uint32_t forward_extra_shared(uint32_t ranks, uint32_t ops, uint32_t tiles);
 
-// Each block works on `tiles` tiles at once: 1, or 2, which then share the ring.
+// Each block works on `tiles` tiles at once: 1, or 2 that share the ring.
 void launch_forward(const ForwardArgs& args, uint32_t blocks, uint32_t tiles, cudaStream_t stream);
 
-// Allows launches on the current device this amount of shared memory.
+// Allows launches on the current device to use this amount of shared memory.
 void prepare_forward(uint32_t shared_bytes);
 
 }  // namespace eggroll::cuda

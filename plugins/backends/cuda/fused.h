@@ -1,6 +1,5 @@
-// The forward pass of programs that are a chain of fused ops, each a few ops of the program made as one: see
-// fused_plan.h for which. A warpgroup has a tile, or two share one; another brings weights and noise to them, in the
-// order in which they are used.
+// The forward pass of programs that are a chain of fused ops; fused_plan.h says which programs are. One warpgroup has a
+// tile, or two share one. Another warpgroup brings weights and noise to them, in the order in which they are used.
 #ifndef EGGROLL_CUDA_FUSED_H
 #define EGGROLL_CUDA_FUSED_H
 
@@ -21,11 +20,11 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   uint32_t clips_sums;    // 1: see kMostScaled
   uint32_t blocks;        // of x
   uint32_t logit_blocks;  // that are kept on the chip; 0: none, they are made twice
-  uint32_t nothing;       // 0, as no compiler knows
-  uint32_t seat_tokens;   // where rows are members: the most that a seat does
+  uint32_t nothing;       // always 0, which the compiler does not know
+  uint32_t seat_tokens;   // if rows are members: the most tokens that a seat does
   uint32_t*
       handed_over;  // by seat and warp: 1 from the end of its first part until the next seat goes on with that tile
-  // Where rows are tokens: what all luts, ropes and attentions have alike.
+  // If rows are tokens: what all luts, ropes and attentions have in common.
   const int8_t* look_up;   // 256, see lut
   const int32_t* angles;   // (context, head)
   const int32_t* weights;  // 256, below 2^15
@@ -36,12 +35,13 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   uint32_t op_count;
   alignas(16) FusedTable tables[kMostFusedTables];  // several fields are read at once
   FusedOp ops[kMostFusedOps];
-  FusedNeed needs[kMostFusedOps];  // of each op, where rows are tokens
+  FusedNeed needs[kMostFusedOps];  // of each op, if rows are tokens
 };
 static_assert(sizeof(FusedArgs) == 17808);  // CUDA's limit is 32764
 
-// Allows launches of the kernel for these arguments, on the current device, this amount of shared memory. The others
-// are not touched: the driver loads a kernel when it is first touched, and where it loads many, those run slower.
+// Allows launches of the kernel for these arguments to use this amount of shared memory on the current device. It does
+// not touch other kernels: the driver loads a kernel when it is first touched, and kernels run slower if many are
+// loaded.
 void prepare_fused(const FusedShape& shape, uint32_t blocks, uint32_t logit_blocks, uint32_t shared_bytes);
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream);
 

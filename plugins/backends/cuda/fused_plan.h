@@ -1,6 +1,6 @@
 // Which programs the fused forward pass runs, and how: chains of an embedding of one or more tables, layers of a
-// minimal GRU or of an MLP with two linears, each with an l1 norm before it and its input added behind it, and a head
-// with the loss, to whose logits rows of tables may be added; of up to 256 channels and 8 draws a side.
+// minimal GRU or of an MLP with two linears, each with an l1 norm before it and its input added after it, and a head
+// with the loss. Rows of tables may be added to the logits. Such a chain has up to 256 channels, and 8 draws per side.
 // Host code, no CUDA.
 #ifndef EGGROLL_CUDA_FUSED_PLAN_H
 #define EGGROLL_CUDA_FUSED_PLAN_H
@@ -16,11 +16,11 @@ namespace eggroll::cuda {
 struct Plan;
 struct Room;
 
-// How a matrix is cut into stages: 64 outputs and all inputs each, or 64 inputs and all outputs.
+// How a matrix is cut into stages: each has 64 outputs and all inputs, or 64 inputs and all outputs.
 enum class StagesOf : uint8_t { kNothing, kOutputs, kInputs };
 
 struct FusedPlan {
-  // 64 channels of a matrix; of parameter -1: none, the stage stays empty.
+  // 64 channels of a matrix. If the parameter is -1, the stage stays empty.
   struct Stage {
     int32_t param;
     uint32_t block;
@@ -36,7 +36,7 @@ struct FusedPlan {
 
   std::vector<FusedOp> ops;
   std::vector<FusedNeed> needs;     // of each op
-  std::vector<Stage> stages_of;     // in the order in which a token takes them, of one feed behind the other
+  std::vector<Stage> stages_of;     // in the order in which a token takes them, feed after feed
   std::vector<FusedFeed> feeds;     // of the warpgroups of a tile
   std::vector<NoisePlaces> places;  // by block of the forward layout
   std::vector<StagesOf> cuts;       // by parameter
@@ -47,7 +47,7 @@ struct FusedPlan {
   uint32_t blocks = 0;
   uint32_t logit_blocks = 0;  // that are kept on the chip; 0: none, they are made twice
   FusedShape shape{};
-  // Where rows are tokens: numbers of the program's tables, and what all attentions have.
+  // If rows are tokens: numbers of the program's tables, and what all attentions have in common.
   int32_t look_up = -1;
   int32_t angles = -1;
   int32_t weights = -1;
@@ -59,7 +59,8 @@ struct FusedPlan {
   uint32_t noise_blocks = 0;  // of a pair's noise, all places
 };
 
-// plan: all but what this returns. Nothing where the program is no such chain, or finds no room on the chip.
+// plan: complete except for the result. Returns nothing if the program is no such chain, or the chip has no room for
+// it.
 std::optional<FusedPlan> fuse(const Plan& plan, const Room& room);
 
 }  // namespace eggroll::cuda

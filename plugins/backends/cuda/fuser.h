@@ -1,5 +1,5 @@
-// How a program becomes fused ops: its ops are read from the first to the last, and what each fused op takes of the
-// rings is listed on the way. MemberFuser and TokenFuser say what may stand between the embedding and the head.
+// How a program becomes fused ops. A Fuser reads the program's ops from first to last, and lists what each fused op
+// takes from the rings. MemberFuser and TokenFuser say what may stand between the embedding and the head.
 #ifndef EGGROLL_CUDA_FUSER_H
 #define EGGROLL_CUDA_FUSER_H
 
@@ -14,10 +14,10 @@
 
 namespace eggroll::cuda {
 
-// A function that returns bool says whether the next ops are the ones in its name. If so, it goes on behind them.
+// A function that returns bool says whether the next ops are the ones in its name. If so, it also reads them.
 class Fuser {
  public:
-  // keeps_logits: on the chip; else they are made twice.
+  // keeps_logits: logits are kept on the chip; else they are made twice.
   Fuser(const Plan& plan, FusedPlan& fused, Rows rows, uint32_t warpgroups, bool keeps_logits)
       : plan_(plan),
         program_(*plan.program),
@@ -46,12 +46,12 @@ class Fuser {
   static constexpr int64_t kAnyHalf = 32767;
   static constexpr int64_t kBiasedHalf = 32767 - 254;  // to which a fallen bias may be added
 
-  // A fused op that is neither the embedding nor the head.
+  // Reads a fused op that is neither the embedding nor the head.
   virtual bool layer() = 0;
-  // What is left to do when all ops have been read.
+  // Does what is left after all ops have been read.
   virtual bool finish() = 0;
 
-  // Reads nothing where the ops at hand are not that fused op.
+  // Reads nothing if the next ops are not that fused op.
   template <class FusedOpAtHand>
   bool goes_on(FusedOpAtHand&& fused_op) {
     const uint32_t begin = next_;
@@ -77,7 +77,7 @@ class Fuser {
     return op->attr == EGG_DIVIDE_RECIPROCAL ? op : nullptr;
   }
 
-  // A table's row, added to x unless that is -1.
+  // A table's row, which is added to x unless x is -1.
   const egg_op* embed(int32_t x) {
     if (next_ >= program_.op_count || program_.ops[next_].code != EGG_OP_EMBED) return nullptr;
     const egg_op& op = program_.ops[next_];
@@ -87,7 +87,7 @@ class Fuser {
     return &op;
   }
 
-  // Any linear, cut as said.
+  // Any linear. `cut` says how its matrix is cut.
   const egg_op* product(int32_t in, StagesOf cut, bool biased) {
     const egg_op* op = take(EGG_OP_LINEAR);
     if (op == nullptr || op->in[0] != in || (op->param[1] >= 0) != biased) return nullptr;
@@ -97,7 +97,7 @@ class Fuser {
     return op;
   }
 
-  // Cut as said, its outputs negative for a sign of -1, in halves up to `most`.
+  // A linear whose outputs are halves up to `most`, with the opposite sign if `sign` is -1.
   const egg_op* linear(int32_t in, StagesOf cut, int32_t sign, int64_t most, Rescale& scale, bool biased = false) {
     const egg_op* op = product(in, cut, biased);
     if (op == nullptr || !is_narrow(*op)) return nullptr;
@@ -122,7 +122,7 @@ class Fuser {
     return kMostScaled + 65535 <= most << 16;
   }
 
-  // a and b in either order; b: -1 where there is none.
+  // The sum of a and b in either order. b is -1 if there is none.
   const egg_op* sum_of(int32_t a, int32_t b, bool biased) {
     const egg_op* op = take(EGG_OP_ADD);
     if (op == nullptr || (op->param[1] >= 0) != biased) return nullptr;
@@ -134,7 +134,7 @@ class Fuser {
     return op != nullptr && is_narrow(*op) ? op : nullptr;
   }
 
-  // ---- What a token takes of the rings: each warpgroup of a tile what its own blocks of channels need ----
+  // ---- What a token takes from the rings: each warpgroup of a tile takes what its own blocks of channels need ----
   struct List {
     std::vector<FusedPlan::Stage> stages;
     std::vector<std::pair<uint32_t, uint32_t>> noise_stages;  // blocks; kNoBlock: half is unused
@@ -144,7 +144,7 @@ class Fuser {
 
   uint32_t warpgroups() const { return static_cast<uint32_t>(lists_.size()); }
   uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
-  // body(list, blocks of the list's group)
+  // Calls body(list, blocks of the list's group) for each list.
   template <class Body>
   void each_list(uint32_t blocks, const Body& body) {
     for (uint32_t g = 0; g < warpgroups(); ++g) {
@@ -168,7 +168,7 @@ class Fuser {
     if (free != kNoPlace || at >= kNoPlace) fits_ = false;
     free = static_cast<uint16_t>(at);
   }
-  // Side B of a linear, rank by rank.
+  // Adds side B of a linear, rank by rank.
   void add_side_b(const egg_op& op) {
     each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
       std::vector<uint32_t> blocks;
@@ -178,7 +178,7 @@ class Fuser {
       add_blocks(list, blocks);
     });
   }
-  // A block of side A, of the ranks after the first.
+  // Adds a block of side A for each rank after the first.
   void add_more_a(std::vector<uint32_t>& blocks, const egg_op& op, uint32_t block) const {
     for (uint32_t rank = 1; rank < ranks(); ++rank) blocks.push_back(a_of(op, rank) + block);
   }
@@ -197,8 +197,8 @@ class Fuser {
     fused_.ring_blocks = fused_.noise_blocks = 2 * stage;
     for (FusedPlan::Table& table : fused_.tables) place_loose(table);
   }
-  // What a token reads of a table's draws of side A: all of them, or the keys of all tables, which lie together behind
-  // all draws. Once, whoever reads it.
+  // Places what a token reads of a table's draws of side A: all draws, or the keys of all tables, which lie together
+  // after all draws. If several ops read them, they are placed once.
   void place_loose(FusedPlan::Table& table) {
     const SideA side_a = side_a_of(table.param);
     if (side_a == kNoA) return;
@@ -225,7 +225,7 @@ class Fuser {
   uint32_t b_of(const egg_op& op, uint32_t rank = 0) const {
     return plan_.b_offset[static_cast<size_t>(op.param[0])] / kBlock + rank * blocks_of_b(op.param[0]);
   }
-  // A vector parameter as an even and an odd member have it.
+  // Adds a vector parameter: as an even member has it, then as an odd member has it.
   void add_vector(List& list, int32_t param, uint32_t block) const {
     list.noise_stages.emplace_back(noise_block(param) + block, noise_block(param) + blocks_of_a(param) + block);
   }
@@ -237,7 +237,7 @@ class Fuser {
       }
     });
   }
-  // Side A of a linear whose outputs are all made at once.
+  // Adds side A of a linear whose outputs are all made at once.
   void add_side_a(const egg_op& op) {
     each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
       std::vector<uint32_t> blocks;
@@ -267,12 +267,12 @@ class Fuser {
   }
 
   // ---- Fused ops ----
-  // What an embed takes of a block of its channels.
+  // Adds what an embed takes for a block of its channels.
   void add_table(std::vector<uint32_t>& blocks, const egg_op& embed, uint32_t b) const {
     if (side_a_of(embed.param[0]) == kNoA) return;
     for (uint32_t rank = 0; rank < ranks(); ++rank) blocks.push_back(b_of(embed, rank) + b);
   }
-  // Blocks of noise, two a stage.
+  // Adds blocks of noise, two per stage.
   static void add_blocks(List& list, std::span<const uint32_t> blocks) {
     for (size_t i = 0; i < blocks.size(); i += 2) {
       list.noise_stages.emplace_back(blocks[i], i + 1 < blocks.size() ? blocks[i + 1] : kNoBlock);

@@ -47,18 +47,18 @@ struct VectorNoise {
   int32_t odd;     // from the even member's values to the odd one's
 };
 
-// What a pair's noise has of side A of a matrix, for an embed. Of a masked table, of whose many rows few are read, it
-// has the key that any draw is made from. What is never perturbed has none.
+// What a pair's noise holds for side A of a matrix, for an embed. For a masked table it holds the key that any draw is
+// made from, because few of its many rows are read. For a matrix that is never perturbed it holds nothing.
 enum SideA : uint8_t { kDrawnA, kKeyedA, kNoA };
 
-// What the kernels run: the program's ops, and some of the backend's own. kKeep leaves a value in device memory, where
-// the sites of a session read it. Draws take it from there: kTake as it is, kMove as a draw has it; kAttendOfDraw is
-// their attention, which reads keys and values of earlier tokens there and, at the tokens of a horizon, in a cache of
-// the draws' own.
+// Kernels run the program's ops and these ops of the backend. kKeep leaves a value in device memory, where the sites of
+// a session read it. Draws take it from there: kTake as it is, kMove as a draw perturbs it. kAttendOfDraw is the
+// draws' attention, which reads keys and values of earlier tokens there and, at tokens of a horizon, in the draws' own
+// cache.
 enum DeviceCode : int32_t { kLoadState = 100, kKeep, kTake, kMove, kAttendOfDraw };
 
-// Ops that the smallest kernel has, where their values are int8. All others are in the full one: what a kernel never
-// runs still takes registers from what it runs.
+// Ops that the smallest kernel has for int8 values. All other ops are in the full kernel, because an op that a kernel
+// has but never runs still takes registers from the ops that it runs.
 EGG_FN constexpr bool is_plain(int32_t code) {
   return code == EGG_OP_EMBED || code == EGG_OP_LINEAR || code == EGG_OP_L1_NORM || code == EGG_OP_ADD ||
          code == EGG_OP_GRU_GATE || code == EGG_OP_GRU_MIX || code == EGG_OP_STORE || code == EGG_OP_LOSS;
@@ -68,8 +68,8 @@ struct alignas(16) DeviceOp {
   int32_t code;                // egg_op_code or DeviceCode
   uint8_t all_shared;          // 1: every value of the op is in shared memory
   uint8_t streamed;            // linear: 1: the weights come through the ring
-  uint8_t takes_inputs_place;  // linear: 1: the last two blocks of outputs, or the one, may lie where inputs do
-  uint8_t small_weights;       // attention: 1: none is above 2^15 - 1
+  uint8_t takes_inputs_place;  // linear: 1: the last one or two blocks of outputs may overwrite inputs
+  uint8_t small_weights;       // attention: 1: no weight is above 2^15 - 1
   int32_t attr;                // as egg_op.attr
   int32_t head;
   int32_t mode;
@@ -79,8 +79,8 @@ struct alignas(16) DeviceOp {
   uint32_t matrix_stride;
   uint32_t in_blocks;
   uint32_t out_blocks;
-  int32_t ranks;      // draws of the matrix, 0 where it is not perturbed
-  uint32_t a_offset;  // of the matrix's noise in a pair's, rank 0; of keyed draws their keys
+  int32_t ranks;      // draws of the matrix, 0 if it is not perturbed
+  uint32_t a_offset;  // of the matrix's draws of rank 0 in a pair's noise, or of their keys
   uint32_t a_stride;  // to the next rank
   uint32_t b_offset;
   uint32_t b_stride;
@@ -88,7 +88,7 @@ struct alignas(16) DeviceOp {
   const int32_t* table;
   const int8_t* byte_table;  // lut
   uint32_t state_offset;     // load_state, store; loss of a state: in a member's states
-  uint8_t of_state;          // loss: 1 where the logits are a state
+  uint8_t of_state;          // loss: 1: the logits are a state
   uint8_t side_a;            // embed: SideA
   uint8_t of_stream;         // attention of draws: 1: no draw changes the key and the value at its own token
   size_t keys_offset;        // attention: in a tile's workspace, (context, units of out, rows) of 16 bytes; keep, take,
@@ -101,15 +101,15 @@ struct alignas(16) DeviceOp {
 // Stages of a linear's weights.
 EGG_FN uint32_t stages_of(const DeviceOp& op) { return divide_up(op.out_blocks, 2) * divide_up(op.in_blocks, kParts); }
 
-// A stage of weights, as it comes through the ring once a token, and noise that is needed soon after it.
+// A stage of weights, which comes through the ring once per token, and noise that is needed soon after it.
 struct StageSource {
   const int8_t* weights;
   uint32_t noise_begin;  // in a pair's noise
   uint32_t noise_end;
 };
 
-// A pair's noise is a list of parts; those of a tile's pairs lie together, each block of 64 bytes of all pairs in a
-// row: see noise_place.
+// A pair's noise is a list of parts. The noise of a tile's pairs lies together: all pairs' first 64 bytes, then all
+// pairs' next 64 bytes, and so on. See noise_place.
 // kDraw: the draws of a matrix's side and rank. kVector: a vector as the pair's members see it. kKey: see SideA.
 enum NoisePartKind : int32_t { kDraw, kVector, kKey };
 constexpr uint32_t kKeyBytes = 8;
@@ -122,19 +122,19 @@ struct NoisePart {
   uint32_t size;    // values; the rest up to a multiple of `kBlock` is zero
   uint32_t offset;  // in a pair's noise
   int32_t perturbed;
-  uint32_t first_voter;  // to pairs other than those from here on the parameter is as it is: draws are zero
+  uint32_t first_voter;  // the first of `voters` pairs; for other pairs, draws are zero
   uint32_t voters;
   const int8_t* weights;  // of a vector; its odd member's values follow at `kBlock`-padded size
 };
 
-// What values of the noise are made from a key with: see noise.h.
+// With this and a key, values of the noise are made: see noise.h.
 struct NoiseValues {
   const int8_t* values;  // (256), the distribution's
   const int8_t* table;   // of the source `table`; else null
   int32_t table_log2;
 };
 
-// Where byte `at` of a pair's noise lies in its tile's; pair: within the tile.
+// Where byte `at` of a pair's noise lies in its tile's noise. pair: its number within the tile.
 EGG_FN size_t noise_place(uint32_t pair, uint32_t at) {
   return (size_t{at / kBlock} * kTilePairs + pair) * kBlock + at % kBlock;
 }

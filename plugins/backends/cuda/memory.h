@@ -1,5 +1,5 @@
-// What a replica takes of its device's memory, worked out before any is taken. Each array that lasts as long as the
-// session has a name here: the plan counts it and the replica takes it by that name, so the two cannot differ. Host
+// How much device memory a replica takes, computed before it takes any. Each array that lasts as long as the session
+// has a name here: the plan counts it and the replica takes it by that name, so the two cannot differ. Host
 // code, no CUDA calls. Sizes are in bytes unless they say otherwise.
 #ifndef EGGROLL_CUDA_MEMORY_H
 #define EGGROLL_CUDA_MEMORY_H
@@ -14,14 +14,14 @@
 
 namespace eggroll::cuda {
 
-// Left free for what grows with the tokens that calls bring, which a plan does not know (the tokens of a call and of
-// the next one, the lists of streams by row, streams of the unperturbed model), and for the driver.
+// Left free for the driver, and for arrays that grow with the tokens of calls, which a plan does not know: the tokens
+// of a call and of the next call, lists of streams by row, streams of the unperturbed model.
 constexpr uint64_t kCallReserve = uint64_t{1} << 30;
-// Noise is made for as many pairs at once as fit here, or in half of what is left when all else has its place: other
-// sessions live beside this one. That of the next step may take half of what is left then.
+// Noise is made for as many pairs at once as fit in this, or in half of what all else leaves, because other sessions
+// use the device too. The next step's noise may take half of what is left after that.
 constexpr uint64_t kMostNoise = uint64_t{16} << 30;
 
-// The arrays of a replica, beside those of its parameters and of its program's lookup tables.
+// The arrays of a replica, except those of its parameters and of its program's lookup tables.
 enum class Area : uint8_t {
   kNoiseValues,
   kNoiseTable,
@@ -49,7 +49,7 @@ enum class Area : uint8_t {
   kChanged,
   kChecksum,
   kVotesOf,
-  kStaging,  // the largest parameter as it crosses the seam
+  kStaging,  // for the largest parameter, as calls of the contract pass it
   kRuleScratch,
   kSiteSums,
   kSiteTables,
@@ -68,7 +68,7 @@ enum class Area : uint8_t {
   kFitness,
   kWorkspace,  // of all tiles that are at work at once
   kNoise,
-  kNextNoise,  // where draws are made ahead
+  kNextNoise,  // if draws are made ahead
   kVotes,
   kAllVotes,
   kVotedRows,
@@ -82,7 +82,7 @@ enum class Area : uint8_t {
   kSiteVotedRows,
   kSiteVotes,
   kBehindLosses,
-  kBehindStates,  // with a horizon: of draws, behind their token
+  kBehindStates,  // with a horizon: of draws, after their token
   kLaterLosses,   // likewise, of the tokens of the horizon
   kLaterInputs,   // likewise, these tokens
   kLaterTargets,
@@ -93,7 +93,7 @@ enum class Area : uint8_t {
 };
 using AreaBytes = std::array<size_t, static_cast<size_t>(Area::kCount)>;
 
-// A parameter on the device. A vector lies in one row: its size is cols here.
+// A parameter on the device. A vector has one row, and its size is `cols`.
 struct ParamMemory : LoweredParam {
   uint32_t stride;        // of a row of weights
   size_t fragment_bytes;  // as linears without a ring read it, else 0
@@ -107,26 +107,26 @@ struct ParamMemory : LoweredParam {
 
 constexpr size_t kRowCounters = 3;  // of a masked table: of its list of streams, its pieces, and its rows with votes
 
-// Pairs that no two devices share: a stream of a site runs once, on one device.
+// The number of neighbouring pairs that must be on one device, because a stream of a site runs once, on one device.
 inline uint32_t pairs_of_share(const egg_session_spec& spec) {
   return spec.site_count > 0 ? spec.members_per_stream / 2 : 1;
 }
 
 struct MemoryPlan {
-  // room: what is free on the device. most_blocks: blocks of the forward pass that can run on it at once. devices: the
-  // number that share the session. shares_votes: see ReplicaPlan.
+  // room: free bytes on the device. most_blocks: blocks of the forward pass that can run on it at once. devices: the
+  // number of devices that share the session. shares_votes: see ReplicaPlan.
   MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks, uint32_t devices,
              bool shares_votes, const std::vector<BehindPlan>& behind = {}, const std::optional<Plan>& later = {});
 
   uint32_t most_blocks() const { return most_blocks_; }
-  // What a population takes at least: with noise for the tiles that are at work at once.
+  // The fewest bytes that a population takes: with noise only for the tiles that run at once.
   uint64_t least(uint32_t population) const;
-  // What a population may take.
+  // The most bytes that a population may take.
   uint64_t most() const { return room_ - (room_ < kCallReserve ? room_ : kCallReserve); }
-  // Fills in what follows from the population, of which least() is no more than most().
+  // Fills in what depends on the population. least(population) must not exceed most().
   void choose(uint32_t population);
 
-  // The size of one array, once choose() has been called.
+  // The size of one array. choose() must have been called.
   size_t bytes(Area area) const { return bytes_[static_cast<size_t>(area)]; }
 
   std::vector<ParamMemory> params;
@@ -141,10 +141,10 @@ struct MemoryPlan {
   uint32_t members = 0;      // of the largest share
   uint32_t blocks = 0;       // of the forward pass at once
   uint32_t noise_tiles = 0;  // whose noise is in memory at once
-  // Whether the draws of the next step lie in memory beside those of this one.
+  // Whether memory holds the draws of the next step in addition to those of this step.
   bool draws_ahead = false;
-  // Whether the votes of masked tables lie in memory until all are made. Where the noise of all pairs is there at
-  // once, the rule takes most of them row by row.
+  // Whether the votes of masked tables lie in memory until all are made. If memory holds the noise of all pairs at
+  // once, the rule takes most of these votes row by row.
   bool keeps_row_votes = true;
   uint64_t total = 0;  // of all that lasts as long as the session
 

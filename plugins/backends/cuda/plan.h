@@ -1,4 +1,4 @@
-// What the backend works out once from a program: the device's ops, where each value lives, and the layout of a pair's
+// What the backend computes once from a program: the device's ops, where each value lies, and the layout of a pair's
 // noise. Host code, no CUDA.
 #ifndef EGGROLL_CUDA_PLAN_H
 #define EGGROLL_CUDA_PLAN_H
@@ -23,7 +23,7 @@ struct NoiseLayout {
   size_t bytes = 0;              // of a pair, a multiple of kBlock
 };
 
-// Shared memory for the values of `tiles` tiles and a ring of weights; without a ring, a device has no stages.
+// Shared memory for the values of `tiles` tiles and a ring of weights. A device without a ring has no stages.
 struct Room {
   uint32_t whole;  // of a block
   uint32_t bytes;  // of it, for values and ring
@@ -34,7 +34,7 @@ struct Room {
 };
 
 struct Plan : DeviceProgram {
-  // Values that find no room in shared memory live in the workspace, last of all those that a linear reads.
+  // Values that do not fit in shared memory lie in the workspace. Values that a linear reads are the last to go there.
   Plan(const egg_session_spec& spec, const Room& room);
 
   std::vector<DeviceOp> ops;      // without addresses
@@ -44,7 +44,7 @@ struct Plan : DeviceProgram {
   std::vector<SideA> side_a;       // by parameter
   std::vector<uint32_t> a_offset;  // by parameter: of its first part in the layout, or of its keys
   std::vector<uint32_t> b_offset;  // by matrix: of its draws of side B
-  uint32_t tiles;                  // that a block of threads works on at once
+  uint32_t tiles;                  // tiles that a block of threads works on at once
   uint32_t shared_values = 0;      // bytes of a tile's values in shared memory
   uint32_t stages = 0;             // of the ring, kStage each
   std::vector<size_t> streams;     // the ops whose weights come through it
@@ -55,17 +55,17 @@ struct Plan : DeviceProgram {
   bool all_streamed = true;        // every linear's weights come through the ring
   RulePlan rule;
   SitePlan sites;
-  // Where the program can be run so: then nothing runs the ops one by one, and there is no workspace.
+  // Set if the program can run as fused ops. Then nothing runs the ops one by one, and there is no workspace.
   std::optional<FusedPlan> fused;
 };
 
-// What draws at one value run.
+// The program that draws at one value run.
 struct BehindPlan {
   uint32_t site;
   std::unique_ptr<BehindProgram> program;
   Plan plan;
   uint32_t blocks;  // at once
-  // The tokens of a horizon, where the program has attention: draws go on in caches of their own.
+  // For the tokens of a horizon, if the program has attention: there draws use their own caches.
   std::unique_ptr<egg_program> later_program = nullptr;
   std::optional<Plan> later = {};
   uint32_t later_blocks = 0;

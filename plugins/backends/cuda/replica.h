@@ -9,7 +9,7 @@
 namespace eggroll::cuda {
 
 struct Replica {
-  // own: of this spec, from plan_replicas.
+  // own: a plan that plan_replicas made for this spec.
   Replica(ReplicaPlan own, const egg_session_spec& spec)
       : device(std::move(own), spec),
         weights(device),

@@ -1,4 +1,4 @@
-// A replica's forward passes: its members' states and losses, and what the streams of sites leave.
+// A replica's forward passes: the states and losses of its members, and the results of the streams of sites.
 #ifndef EGGROLL_CUDA_REPLICA_FORWARD_H
 #define EGGROLL_CUDA_REPLICA_FORWARD_H
 
@@ -11,7 +11,7 @@
 
 namespace eggroll::cuda {
 
-// What ends in _async returns before its work is done; its finish_ waits.
+// A function that ends in _async returns before its work is done. The finish_ function of that name waits.
 class ReplicaForward : public ReplicaPart {
  public:
   ReplicaForward(ReplicaDevice& device, const ReplicaPasses& passes, ReplicaNoise& noise, ReplicaBatch& batch)
@@ -19,17 +19,17 @@ class ReplicaForward : public ReplicaPart {
     states_.zero(stream_);
     perturbed_.zero(stream_);
   }
-  // Set and get states of the members in the range that are this replica's; states begins at the first of the range.
+  // Set and get the states of this replica's members in the range. `states` begins with the first member of the range.
   void set_states(uint32_t first, uint32_t count, const int8_t* states);
   void get_states(uint32_t first, uint32_t count, int8_t* states);
-  // The members of the call that are this replica's.
+  // Evaluates the call's members that are this replica's.
   void evaluate_async(const egg_evaluate& e);
   void finish_evaluate(const egg_evaluate& e);
-  // Adds what this replica's streams of sites have left.
+  // Adds the sums of this replica's streams of sites.
   void add_site_sums(const egg_evaluate& e) const;
   void infer(const egg_infer& i);
 
-  // What the draws of a site have left from this place on.
+  // The errors of a site's draws, from this place on.
   int16_t* errors(const SiteShape& site, size_t place = 0) const {
     return errors_.get() + plan_.sites.errors_before(site.number) + place * SitePlan::error_stride(site);
   }
@@ -40,8 +40,8 @@ class ReplicaForward : public ReplicaPart {
   int8_t* kept(int32_t value) const { return kept_.get() + plan_.sites.kept_offset(value); }
 
  private:
-  // Own members that are evaluated in one way. first_block: of the workspace; above 0 where they run beside the streams
-  // of sites.
+  // Own members that are evaluated in one way. first_block: of the workspace; above 0 if they run at the same time as
+  // the streams of sites.
   struct Part {
     Range members;
     bool is_of_sites;
@@ -90,7 +90,7 @@ class ReplicaForward : public ReplicaPart {
   DeviceArray<egg_site_sums> sums_ = take(Area::kSiteSums);
   HostArray<egg_site_sums> host_sums_{plan_.sites.sites.size()};
   DeviceArray<int64_t> behind_losses_ = take(Area::kBehindLosses);
-  // What draws with a horizon need; see Area.
+  // For draws with a horizon; see Area.
   DeviceArray<int8_t> behind_states_ = take(Area::kBehindStates);
   DeviceArray<int64_t> later_losses_ = take(Area::kLaterLosses);
   DeviceArray<uint32_t> later_inputs_ = take(Area::kLaterInputs);

@@ -1,4 +1,4 @@
-// What the parts of a replica share: its plan, its device with the streams of work, and threads of the host.
+// What the parts of a replica share: its plan, its device and CUDA streams, and threads of the host.
 #ifndef EGGROLL_CUDA_REPLICA_PART_H
 #define EGGROLL_CUDA_REPLICA_PART_H
 
@@ -12,24 +12,24 @@
 
 namespace eggroll::cuda {
 
-constexpr size_t kStagingBytes = size_t{8} << 20;  // of what is on its way across the seam, in locked memory
+constexpr size_t kStagingBytes = size_t{8} << 20;  // of locked memory, for copies between host and device
 
 struct ReplicaDevice {
   ReplicaDevice(ReplicaPlan its_own, const egg_session_spec& spec);
   void activate() const { check(cudaSetDevice(own.device), "be selected"); }
-  // Until no work is under way.
+  // Waits until no work is under way.
   void finish() const;
-  // Copies from the device by way of locked memory. what: what fails, for the message.
+  // Copies from the device through locked memory. what: names the copy in an error message.
   void bring(void* to, const void* from, size_t bytes, const char* what);
 
   ReplicaPlan own;
   const egg_rule* rule;
   Threads threads;
   Stream stream{INT_MIN};
-  Stream beside{INT_MAX};     // of draws ahead, and of members beside streams of sites
-  Stream sending{0};          // of what calls bring, beside the work on noise
-  Stream receiving{0};        // of losses
-  HostArray<int8_t> staging;  // for states, weights and slots on their way across the seam
+  Stream beside{INT_MAX};     // for draws ahead, and for members that run while streams of sites do
+  Stream sending{0};          // for the data of calls, while noise is made
+  Stream receiving{0};        // for losses
+  HostArray<int8_t> staging;  // for states, weights and slots that calls set or get
 };
 
 // Owns a launch's jobs.

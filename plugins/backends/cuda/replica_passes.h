@@ -10,10 +10,10 @@
 
 namespace eggroll::cuda {
 
-// A program with the addresses of what it reads: the session's, or what draws at a value run.
+// A program with the addresses of what it reads: the session's program, or one that draws at a value run.
 struct Pass {
   const Plan* plan = nullptr;
-  std::vector<DeviceOp> inline_ops;  // where it is short
+  std::vector<DeviceOp> inline_ops;  // if it is short
   const DeviceOp* ops = nullptr;
   const StageSource* sources = nullptr;
   char* workspace = nullptr;
@@ -21,7 +21,7 @@ struct Pass {
 
 class ReplicaPasses : public ReplicaPart {
  public:
-  // What draws at a value run: at their place, and at the tokens of a horizon where the program has attention.
+  // The programs that draws at a value run: at their place and, if the program has attention, at a horizon's tokens.
   struct Behind {
     Pass at_place;
     Pass later;
@@ -32,15 +32,15 @@ class ReplicaPasses : public ReplicaPart {
   const Pass& whole() const { return whole_; }
   const std::vector<Behind>& behind() const { return behind_; }
   const egg_loss_tables* loss_tables() const { return loss_tables_.get(); }
-  // All but the rows, their tokens, noise and states.
+  // All arguments except the rows, their tokens, noise and states.
   ForwardArgs args(const Pass& pass) const;
-  // Blocks that work on so many rows of the session's program at once.
+  // The number of blocks that work on this many rows of the session's program at once.
   uint32_t blocks_for(uint32_t rows) const { return blocks_for(rows, plan_); }
-  // The session's program.
+  // Launches the session's program.
   void launch(const ForwardArgs& args, cudaStream_t stream) const;
-  // Draws, in blocks up to this number.
+  // Launches draws in at most this number of blocks.
   void launch_draws(const ForwardArgs& args, const Plan& plan, uint32_t most_blocks) const;
-  // The fused tokens of a horizon.
+  // Launches the fused tokens of a horizon.
   void launch_later(const CallArgs& args) const;
 
  private:

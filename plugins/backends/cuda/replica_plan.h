@@ -23,19 +23,19 @@ struct Range {
 struct ReplicaPlan {
   int device;
   std::string device_name;
-  uint32_t first_pair;  // of those whose members it evaluates
+  uint32_t first_pair;  // of the pairs whose members it evaluates
   uint32_t pairs;
-  bool shares_votes;         // adds up the votes of all replicas, whose memory it can read
-  uint32_t first_vote_pair;  // of those whose votes it makes
+  bool shares_votes;         // it adds up the votes of all replicas, whose memory it can read
+  uint32_t first_vote_pair;  // of the pairs whose votes it makes
   uint32_t vote_pairs;
-  // Where replicas read each other's memory: of masked tables it updates the rows whose number modulo `owners` is
-  // `owner`, by the votes of all; it reads the other rows of those that own them.
+  // If replicas read each other's memory: it updates those rows of masked tables whose number modulo `owners` is
+  // `owner`, by the votes of all replicas. It reads each other row from the replica that owns it.
   uint32_t owner;
   uint32_t owners;
   Plan plan;
   MemoryPlan memory;
   std::vector<BehindPlan> behind = {};
-  std::optional<Plan> later = {};  // fused: the tokens of a horizon, where the program can be run so
+  std::optional<Plan> later = {};  // fused: for the tokens of a horizon, if the program can run as fused ops
 
   const Plan* fused() const { return plan.fused ? &plan : later ? &*later : nullptr; }
   uint32_t first_member() const { return 2 * first_pair; }
@@ -49,11 +49,11 @@ struct ReplicaPlan {
 // Plans a replica for each of the devices as they are now, in their order. Throws Error where the spec does not fit.
 std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices);
 
-// Chooses every replica's memory for the population. Throws Error where it does not fit on one of the devices, and
-// names the largest population that fits on all.
+// Chooses every replica's memory for the population. Throws Error if it does not fit on one of the devices, and names
+// the largest population that fits on all devices.
 void fit(std::vector<ReplicaPlan>& replicas, uint32_t population);
 
-// In the host's words; memory is that of the fullest device.
+// Describes the plans for the host. The memory is that of the fullest device.
 SessionPlan describe(const std::vector<ReplicaPlan>& replicas);
 
 }  // namespace eggroll::cuda

@@ -10,20 +10,20 @@
 
 namespace eggroll::cuda {
 
-// The noise in device memory: what an evaluation and the votes of its step read, and what is made ahead.
+// The noise in device memory: for an evaluation and the votes of its step, and noise that is made ahead.
 class ReplicaNoise : public ReplicaPart {
  public:
   ReplicaNoise(ReplicaDevice& device, const ReplicaWeights& weights);
-  // Makes what members read, unless it is there.
+  // Makes the noise that members read, unless memory has it.
   void make(uint64_t step, Range pairs, cudaStream_t stream);
-  // Makes the draws of a step while the host works on the losses of the one before.
+  // Makes the draws of a step while the host works on the losses of the step before.
   void draw_ahead(uint64_t step, Range pairs, cudaStream_t stream);
-  // After an update: makes the next step's, while the host is at work between two steps. Where it comes in pieces, the
-  // first would push out the last.
+  // Called after an update: makes the next step's noise while the host works between two steps. Makes none if noise
+  // comes in pieces, because the first piece would replace the last.
   void make_next();
-  // Makes these parts where members read theirs, unless they are there with those. Returns how they lie.
+  // Makes these parts where members read their noise, unless they are there already. Returns how they lie.
   NoiseArgs make_parts(const DeviceArray<NoisePart>& parts, size_t count, uint64_t step, Range pairs);
-  // Makes that of the unperturbed model, as the program reads it and as the fused tokens of a horizon do.
+  // Makes the unperturbed model's noise, as the program reads it and as the fused tokens of a horizon read it.
   void make_plain();
   void make_plain_of_later();
 
@@ -36,13 +36,13 @@ class ReplicaNoise : public ReplicaPart {
   DeviceArray<NoisePart> take_parts(Area area, std::vector<NoisePart> parts) const;
 
  private:
-  // Noise, with all draws of these pairs: what an evaluation has left for the votes of its step, or what is there ahead
-  // of the next one.
+  // Noise with all draws of these pairs, which an evaluation leaves for the votes of its step, or which is made ahead
+  // of the next evaluation.
   struct Noise {
     DeviceArray<int8_t> values;
     uint64_t step = 0;
     Range pairs{};
-    uint64_t vectors_of = UINT64_MAX;  // the version of the weights that its vectors are of
+    uint64_t vectors_of = UINT64_MAX;  // the version of the weights that its vectors were made from
 
     bool has(uint64_t of_step, Range of) const {
       return step == of_step && pairs.first == of.first && pairs.count >= of.count;
@@ -60,7 +60,7 @@ class ReplicaNoise : public ReplicaPart {
   size_t part_count_;
   size_t draw_count_;
   DeviceArray<NoisePlaces> places_;
-  Noise noises_[2];  // the second where draws are made ahead
+  Noise noises_[2];  // the second is used if draws are made ahead
   size_t read_ = 0;  // the one that members read
   DeviceArray<int8_t> plain_ = take(Area::kPlainNoise);
   DeviceArray<NoisePart> parts_of_later_;
@@ -69,7 +69,7 @@ class ReplicaNoise : public ReplicaPart {
   Event drawn_;
 };
 
-// What streams read: the batch of the call in hand, and that of the next evaluation.
+// What streams read: the batch of the current call, and the batch of the next evaluation.
 class ReplicaBatch : public ReplicaPart {
  public:
   enum class Sent : uint8_t { kInputs, kAll };
@@ -90,13 +90,13 @@ class ReplicaBatch : public ReplicaPart {
 
   explicit ReplicaBatch(ReplicaDevice& device) : ReplicaPart(device) {}
   Reads reads_of(const egg_evaluate& e) const;
-  // A call begins: takes the batch that came ahead, if it is this one's. Returns whether it is.
+  // Must be called when a call begins. Takes the batch that came ahead if it is this call's, and returns whether it is.
   bool begin(const egg_evaluate& e);
-  // What follows on the replica's stream waits for the batch: that which came ahead, or this one, which it sends.
+  // Makes later work on the replica's stream wait for the call's batch.
   void await() const { check(cudaStreamWaitEvent(stream_, place().sent), "receive data"); }
   void send_now(const egg_batch& batch, uint32_t first, uint32_t streams, Sent what);
-  // Brings the next evaluation's batch to the device, if the last evaluation was told of it, it is not there yet, and
-  // it is not too large; only_small: nor too large to come beside the work on losses.
+  // Brings the next evaluation's batch to the device if the last evaluation was told of it, it is not there yet, and it
+  // is not too large. only_small: it must also be small enough to come during the work on losses.
   void get_ready(bool only_small);
   const Place& place() const { return places_[read_]; }  // that kernels read
 

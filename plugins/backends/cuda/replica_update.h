@@ -1,4 +1,4 @@
-// A replica's updates: votes, those of other replicas, and the rule.
+// A replica's updates: its votes, the votes of other replicas, and the rule.
 #ifndef EGGROLL_CUDA_REPLICA_UPDATE_H
 #define EGGROLL_CUDA_REPLICA_UPDATE_H
 
@@ -8,12 +8,12 @@
 
 namespace eggroll::cuda {
 
-// What ends in _async returns before its work is done; its finish() waits.
+// A function that ends in _async returns before its work is done; finish() waits.
 class ReplicaUpdate : public ReplicaPart {
  public:
   ReplicaUpdate(ReplicaDevice& device, ReplicaWeights& weights, ReplicaNoise& noise, ReplicaBatch& batch,
                 const ReplicaForward& forward);
-  // Before the first update, where votes are shared: all replicas, this one too.
+  // Must be called before the first update if votes are shared, with all replicas, including this one.
   void read_votes_of(const std::vector<const ReplicaUpdate*>& replicas);
 
   // An update: each replica's votes, then each one's rule, then what it takes of the others' rows and all that follows,
@@ -21,13 +21,13 @@ class ReplicaUpdate : public ReplicaPart {
   void vote_async(const egg_update& u);
   void apply_rule_async();
   void end_async();
-  // Writes how many weights it moved, or adds them where others own rows too: see ReplicaWeights::shares_rows().
+  // Writes the number of weights that it moved. If others own rows too, it adds the number: see shares_rows().
   void finish(const egg_update& u);
 
   // Parts of sites for other processes: the errors of this replica's streams are written, its votes added.
   void clear_votes(const egg_site_part& part) const;
   void add_to_site_part(const egg_site_part& part);
-  // What another process's streams have left.
+  // Adds the results of another process's streams.
   void add_site_part(const egg_site_part& part);
 
  private:
@@ -81,7 +81,7 @@ class ReplicaUpdate : public ReplicaPart {
   ReplicaNoise& noise_;
   ReplicaBatch& batch_;
   const ReplicaForward& forward_;
-  std::vector<const ReplicaUpdate*> replicas_;  // all that share votes with this one, itself too; empty: it is alone
+  std::vector<const ReplicaUpdate*> replicas_;  // all that share votes, including this one; empty: none shares
 
   bool is_made_ = false;      // what follows, for such an update
   std::vector<bool> chosen_;  // parameters whose jobs are these

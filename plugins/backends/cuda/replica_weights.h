@@ -26,20 +26,20 @@ class ReplicaWeights : public ReplicaPart {
   void get(uint32_t param, int8_t* weights) const;
   void set_slot(uint32_t param, uint32_t slot, const void* data);
   void get_slot(uint32_t param, uint32_t slot, void* data) const;
-  // Brings the slot's rows that another replica owns. No update is under way.
+  // Copies the slot's rows that another replica owns. No update may be under way.
   void take_slot(uint32_t param, uint32_t slot, const ReplicaWeights& other);
   // Whether the rows of this parameter are updated by several replicas.
   bool shares_rows(uint32_t param) const { return own_.owners > 1 && params_.at(param).masked; }
-  // The checksum of all weights and slots: equal where these are.
+  // The checksum of all weights and slots: equal if these are equal.
   uint64_t checksum();
-  // After an update: makes the forms of all weights.
+  // Makes the forms of all weights. Must be called after an update.
   void make_forms();
 
   const std::vector<Param>& params() const { return params_; }
   const Param& operator[](size_t param) const { return params_[param]; }
-  // How often weights have changed.
+  // The number of changes of the weights.
   uint64_t version() const { return version_; }
-  // The rule's work on a parameter whose votes these are.
+  // The rule's work on a parameter that has these votes.
   RuleJob rule_job(uint32_t param, const DeviceArray<long long>& votes) const;
 
  private:

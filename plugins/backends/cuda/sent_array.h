@@ -12,7 +12,7 @@
 
 namespace eggroll::cuda {
 
-// Copies that are to be made on all threads, in one loop: to wake the threads takes longer than a small copy.
+// Copies that all threads make in one loop, because waking the threads takes longer than a small copy.
 class Copies {
  public:
   void add(void* to, const void* from, size_t bytes) {
@@ -38,8 +38,8 @@ class Copies {
   std::vector<Part> parts_;
 };
 
-// Numbers on the device, and what was sent there last: they are sent again only where they have changed. No work on the
-// device may be under way with them when others are sent.
+// Numbers on the device, and a copy of those sent last. Numbers are sent again only if they have changed. No work on
+// the device may use them while others are sent.
 template <class T>
 class SentArray {
  public:
@@ -82,7 +82,7 @@ class SentArray {
   static constexpr size_t kPiece = (size_t{8} << 20) / sizeof(T);
 
   bool is_there(const T* from, size_t count, Threads& threads) const {
-    // Most of the time the first few differ.
+    // If numbers differ, the first few usually differ.
     const size_t few = std::min(count, size_t{1024});
     if (std::memcmp(sent_.get(), from, few * sizeof(T)) != 0) return false;
     std::atomic<bool> same = true;

@@ -1,4 +1,4 @@
-// A session on one device or several: members are shared out, every device makes the same update.
+// A session on one or more devices. Devices share the members, and every device makes the same update.
 #ifndef EGGROLL_CUDA_SESSION_H
 #define EGGROLL_CUDA_SESSION_H
 
@@ -13,7 +13,7 @@
 
 namespace eggroll::cuda {
 
-// Throws Error where two replicas' weights or slots differ after this number of steps.
+// Throws Error if two replicas' weights or slots differ. `steps` is for the message.
 void require_alike(const Replicas& replicas, uint64_t steps);
 
 class CudaSession : public Session {

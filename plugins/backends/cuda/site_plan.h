@@ -17,11 +17,11 @@ constexpr uint32_t kSitePiece = 256;             // most reads of a row that a w
 constexpr uint32_t kMostDrawRows = 4096;         // of a Hadamard matrix, at the logits
 constexpr uint32_t kMostDrawMembers = 1U << 20;  // of a launch of draws within the program
 
-// Places whose draws are a launch.
+// The most places whose draws fit in one launch.
 inline uint32_t most_places(const SiteShape& site) { return std::max(1U, kMostDrawMembers / (2 * site.site.draws)); }
 
-// A value whose rows are kept for sites: what they perturb, what their linears multiply, what draws take, and what
-// their attention reads.
+// A value whose rows are kept for sites: sites perturb it, their linears multiply it, draws take it, or the draws'
+// attention reads it.
 struct KeptValue {
   int32_t value;
   uint32_t bytes;  // of a row, padding included
@@ -63,7 +63,7 @@ struct SitePlan {
   // Errors and places of the sites before this one.
   size_t errors_before(uint32_t site) const;
   size_t places_before(uint32_t site) const;
-  // Tokens whose losses a draw at the value changes behind its own.
+  // The number of tokens after its own whose losses a draw at the value changes.
   uint32_t horizon(const SiteShape& site) const;
 
   // What a population takes, in elements.

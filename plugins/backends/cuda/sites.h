@@ -11,7 +11,7 @@
 
 namespace eggroll::cuda {
 
-// Some of a site's streams. Places are (streams, tokens) and begin with the first of these streams.
+// Some of a site's streams. Places are (streams, tokens), from the first of these streams on.
 struct SiteDrawArgs {
   const int8_t* logits;  // (places, logit_stride)
   uint32_t logit_stride;
@@ -30,13 +30,13 @@ struct SiteDrawArgs {
   int32_t unit;
   int32_t shift;
   uint32_t error_stride;
-  int16_t* errors;      // (places, error_stride): 0 behind the size, and where there is no target
+  int16_t* errors;      // (places, error_stride): 0 after the size, and if there is no target
   uint8_t* perturbed;   // (places)
   egg_site_sums* sums;  // added to
 };
 void launch_site_draws(const SiteDrawArgs& args, cudaStream_t stream);
 
-// The tokens behind each place of some streams, to their windows' end: beyond it there are no targets.
+// The tokens after each place of some streams, up to the windows' end. After the end there are no targets.
 struct LaterArgs {
   const uint32_t* inputs;  // of the first place, as targets, resets and row_numbers
   const uint32_t* targets;
@@ -97,8 +97,8 @@ void launch_site_matrix_votes(const SiteMatrixArgs& args, cudaStream_t stream);
 void launch_site_vector_votes(const int16_t* errors, uint32_t error_stride, uint32_t places, uint32_t size,
                               long long* votes, cudaStream_t stream);
 
-// The rule where each column has a null deviation of its own, from its squares and the moment of the errors. Columns
-// without squares stay as they are.
+// The rule, with a null deviation for each column, which comes from the column's squares and the moment of the errors.
+// Columns whose squares are 0 do not change.
 struct SiteRuleArgs {
   RuleJob job;
   const unsigned long long* squares;  // (cols)

@@ -1,4 +1,4 @@
-// Noise in device memory, the forms of the weights, votes and rules: launches.
+// Launches that make noise in device memory, forms of the weights, and votes, and that apply rules.
 #ifndef EGGROLL_CUDA_UPDATE_H
 #define EGGROLL_CUDA_UPDATE_H
 
@@ -43,7 +43,7 @@ uint32_t noise_blocks();
 void launch_pad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream);
 void launch_unpad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream);
 
-// What linears read: 16 inputs of an output in each unit of 16 bytes, in an order that the form says.
+// What linears read. Each unit of 16 bytes has 16 inputs of one output; the form says in which order.
 enum FormKind : int32_t {
   // For each block of outputs, each block of inputs, each j < 8 and each lane the inputs 16 i + 4 (lane % 4) to + 3,
   // i < 4, of one output, which is 16 c + 2 j + e for column 2 c + e = lane / 4 of the product's tile j: so a thread's
@@ -75,7 +75,7 @@ uint32_t form_pieces(const FormJob& job);
 // Makes `pieces` pieces from `first` on anew.
 void launch_forms(const JobList<FormJob>& forms, uint32_t first, uint32_t pieces, cudaStream_t stream);
 
-// Adds to *sum a hash of each value and its place, under a key: the same in whatever order, and of whatever device.
+// Adds a hash of the key, each value and its place to *sum. The result is the same in any order and on any device.
 void launch_checksum(const int8_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);
 void launch_checksum(const uint32_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);
 
@@ -96,7 +96,7 @@ struct VoteJob {
   long long* votes;  // (rows, cols)
 };
 
-// Pairs [first_pair, first_pair + pairs), whose noise begins with a tile.
+// Pairs [first_pair, first_pair + pairs). Their noise must begin with a tile.
 struct VoteArgs {
   const int8_t* noise;  // (tiles, tile_bytes), from launch_noise
   size_t tile_bytes;
@@ -108,13 +108,13 @@ struct VoteArgs {
   uint32_t pairs;
   uint32_t tiles;
   const int8_t* fitness;  // of the pairs, zero up to a whole tile
-  int32_t most_fitness;   // no fitness is of a larger magnitude
+  int32_t most_fitness;   // no fitness has a larger magnitude
   uint32_t most_ranks;
   JobList<VoteJob> list;  // of all matrices or of all vectors
 };
 uint32_t matrix_vote_pieces(uint32_t rows, uint32_t cols);
 uint32_t vector_vote_pieces(uint32_t rows);
-// Allows launches the shared memory that they take, on the current device.
+// Allows launches on the current device to use the shared memory that they need.
 void prepare_votes();
 // Adds to the jobs' votes.
 void launch_matrix_votes(const VoteArgs& args, cudaStream_t stream);
@@ -122,15 +122,15 @@ void launch_vector_votes(const VoteArgs& args, cudaStream_t stream);
 
 struct RuleArgs;
 
-// A row whose votes were added up in memory: in which row of the table's votes they lie, and their null deviation.
+// A row whose votes were added up in memory: the row of the table's votes in which they lie, and their null deviation.
 struct VotedRow {
   uint32_t row;
   uint32_t votes_row;
   float vote_std;
 };
 
-// Some of the pairs that vote on a row. Those of the streams that read it, one stream's behind another's, are numbered
-// from 0.
+// Some of the pairs that vote on a row. Pairs of the streams that read the row are numbered from 0, stream after
+// stream.
 struct RowPiece {
   uint32_t row;
   uint32_t streams;  // where they begin in the table's list
@@ -200,10 +200,10 @@ struct ReadArgs {
   uint32_t most;            // pairs of a piece
   const uint8_t* counted;  // of sites, whose streams are tokens that each have a vote for each read: (streams), 0 where
                            // a token has none; else null
-  uint32_t owner;          // rows whose number modulo `owners` is not this one have no readers
+  uint32_t owner;          // rows whose number modulo `owners` is another have no readers
   uint32_t owners;
 };
-// Lists the streams that read each row, and the pieces of their pairs. Counts are zero before.
+// Lists the streams that read each row, and the pieces of their pairs. Counts must be zero before.
 void launch_list_streams(const ReadArgs& args, cudaStream_t stream);
 
 // The pairs whose noise is there.
@@ -230,10 +230,10 @@ void launch_take_rows(const RowTables& from, const RowTables& to, cudaStream_t s
 // Copies the rows (rows, cols) whose number modulo `step` is `first`.
 void launch_copy_rows(const uint32_t* from, uint32_t* to, uint32_t rows, uint32_t cols, uint32_t first, uint32_t step,
                       cudaStream_t stream);
-// Makes votes of the rows of the last list zero.
+// Sets the votes of the rows of the last list to zero.
 void launch_clear_rows(const RowTables& tables, cudaStream_t stream);
 
-// Votes of several devices, all of which this one can read.
+// Votes of several devices. The current device must be able to read them all.
 struct VoteParts {
   const long long* const* parts;
   uint32_t count;
