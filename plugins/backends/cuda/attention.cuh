@@ -1,4 +1,4 @@
-// attention and loss. Where heads are whole units each of a row's four threads has every fourth head; else a warp works
+// attention and loss. If heads are whole units, each of a row's four threads has every fourth head. Else a warp works
 // on its rows' heads one after another.
 #ifndef EGGROLL_CUDA_ATTENTION_CUH
 #define EGGROLL_CUDA_ATTENTION_CUH
@@ -110,7 +110,7 @@ __device__ inline void attend(const Seen& seen, uint32_t first) {
       total += weight;
 #pragma unroll 4
       for (uint32_t k = 0; k < count; k += parts) {
-        // Beyond the last position the weight is 0, whatever the value.
+        // Beyond the last position the weight is 0, so the value does not matter.
         const int32_t from_lane = __shfl_sync(kAll, weight, static_cast<int>((k + part) % 32));
         const int32_t factor = k + part < count ? from_lane : 0;
         const uint32_t j = min(start + k + part, end - 1);
@@ -329,7 +329,7 @@ __device__ inline void run_loss(T& tile, const DeviceOp& planned) {
   sum += __shfl_xor_sync(kAll, sum, 2);
   if (target == EGG_NO_TARGET) return;
   const auto logit = reinterpret_cast<const int8_t*>(&tile.unit(op.in[0], row, target / kUnit))[target % kUnit];
-  // With its leading one brought to the top, log2's search for it ends at once.
+  // This moves the leading one to the top, where log2's search for it ends at once.
   const int32_t raised = __clzll(static_cast<int64_t>(sum));
   const int32_t loss = egg_loss_q16(sum << raised, largest, logit, op.attr, tables.log2_q24) - raised * 65536;
   if (tile.quarter() == 0) tile.at.loss[tile.lane() / 4] += loss;

@@ -149,7 +149,7 @@ __device__ inline void run_move(T& tile, const DeviceOp& planned) {
   run_take(tile, planned, narrow, wide);
 }
 
-// The next token's row is on its way to the L2 cache while this token's ops run. entry: this token's.
+// Brings the next token's row to the L2 cache while this token's ops run. entry: this token's entry.
 template <class T>
 __device__ inline void ask_for_next_row(const T& tile, const DeviceOp& op, size_t entry) {
   const ForwardArgs& args = tile.args;
@@ -308,7 +308,7 @@ __device__ inline void run_add(T& tile, const DeviceOp& planned) {
   });
 }
 
-// Byte 1 of four numbers.
+// Packs byte 1 of each of four numbers.
 __device__ inline uint32_t second_bytes(int32_t a, int32_t b, int32_t c, int32_t d) {
   const uint32_t low = pick(static_cast<uint32_t>(a), static_cast<uint32_t>(b), 0x0051);
   const uint32_t high = pick(static_cast<uint32_t>(c), static_cast<uint32_t>(d), 0x0051);

@@ -6,7 +6,7 @@
 
 namespace eggroll::cuda {
 
-// A layer's work. Two products are under way while a thread works on what the ones before left.
+// A layer's work. Two products are under way while a thread works on the results of the two before.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 struct GruLayer {
   using Tile = FusedTile<kBlocks, kGroups, kMore, kRows>;
@@ -23,7 +23,7 @@ struct GruLayer {
   int32_t q_candidate[2] = {0, 0};
   int32_t first[Tile::kPartSums];  // sums of the products, or of a part of them
   int32_t second[Tile::kPartSums];
-  uint32_t first_free = 0;  // the barriers that give their weights back
+  uint32_t first_free = 0;  // the barriers that free the products' weights
   uint32_t second_free = 0;
 
   __device__ GruLayer(Tile& t, const FusedOp& s) : tile(t), op(s) {}
@@ -36,7 +36,7 @@ struct GruLayer {
     }
     return 0;
   }
-  // Begins those of a part of 64 outputs, of both inputs.
+  // Begins the products of both inputs for a part of 64 outputs.
   __device__ __forceinline__ void begin_both(const Fragment<kBlocks>& a, const Fragment<kBlocks>& b, int part) {
     if (part == 0) tile.await_both_weights();
     if constexpr (kParts == 1) {
@@ -62,7 +62,7 @@ struct GruLayer {
   __device__ __forceinline__ void make_state();
 };
 
-// Where products begin ahead, that of the state goes on while y is made.
+// If products begin ahead, the state's product goes on while y is made.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::load_inputs() {
   const Rescale(&linears)[4] = op.linears;
@@ -212,11 +212,11 @@ __device__ __forceinline__ void mix(const uint32_t (&of_y)[8], const uint32_t (&
   }
 }
 
-// The candidate, and with it the next state and x.
+// Makes the candidate, and from it the next state and x.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::make_state() {
   const Rescale(&linears)[4] = op.linears;
-  // Then it stays on chip: nothing orders a copy of what has just been stored.
+  // If so, the state stays on chip, because nothing orders a copy after the stores.
   const bool only_state = op.next_state == op.state;
   const bool real[2] = {tile.is_real(0), tile.is_real(1)};
   if constexpr (kAhead) second_free = begin(h, second);

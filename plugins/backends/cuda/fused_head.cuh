@@ -43,8 +43,8 @@ __device__ __forceinline__ uint32_t most_of(const uint4& logits) {
   return most;
 }
 
-// The largest of the thread's raised logits of both rows in block b, and those before. most: in two halves, the largest
-// of all 16.
+// Updates the largest of the thread's raised logits of both rows with block b. most: the largest of all 16, in two
+// halves.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void note_largest(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t b,
                                              const uint4 (&units)[2], const uint32_t (&most)[2],
@@ -139,13 +139,13 @@ __device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<k
   const auto of = [&](uint32_t i) {
     return load_shared(__dp4a(four_most - word_of(logits, static_cast<int>(i / 4)), 4u << (8 * (i % 4)), entries));
   };
-  // Three of at most 2^30 fit in 32 bits.
+  // Three numbers of at most 2^30 fit in 32 bits.
   unsigned long long sum = 0;
 #pragma unroll
   for (uint32_t i = 0; i < kUnit - 1; i += 3) sum += of(i) + of(i + 1) + of(i + 2);
   return sum + of(kUnit - 1);
 }
-// The same of the thread's logits in block b, of those that there are.
+// Makes this sum for the thread's logits in block b, without padding.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile,
                                                                const uint4& logits, uint32_t b, int32_t most) {
@@ -160,8 +160,8 @@ __device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<k
   return sum;
 }
 
-// Adds the loss of row h from the thread's part of the sum of exponentials below `most`. logit(): the target's, raised,
-// asked of the thread that has it.
+// Adds the loss of row h from the thread's part of the sum of exponentials below `most`. logit() returns the
+// target's raised logit. Only the thread that has it calls it.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, class Logit>
 __device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t h, uint32_t target,
                                          unsigned long long sum, int32_t most, Logit&& logit) {
@@ -185,7 +185,7 @@ __device__ __forceinline__ uint32_t plain_blocks(const FusedTile<kBlocks, kGroup
   return blocks_of_group(tile.args.vocab / kBlock, tile.sharing.first(), kGroups) / 2 * 2;
 }
 
-// Calls take(block, sums, side A's draws) for the first `count` of them. Two blocks share a stage of noise.
+// Calls take(block, sums, side A's draws) for the first `count` of these blocks. Two blocks share a stage of noise.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, class Take>
 __device__ __forceinline__ void each_plain_block(FusedTile<kBlocks, kGroups, kMore, kRows>& tile,
                                                  const Fragment<kBlocks>& y, uint32_t count, Take&& take) {
@@ -262,16 +262,15 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups, kMore, kRow
   }
 }
 
-// The sum with its guard bits by a shift, on another pipe than products.
+// The sum with its guard bits. A shift makes it, because another pipe than that of products does shifts.
 __device__ __forceinline__ int32_t shifted(int32_t sum) {
   int32_t x;
   asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(x) : "r"(0), "r"(sum), "n"(EGG_LINEAR_GUARD_BITS));
   return x;
 }
 
-// The largest of the thread's sums of both rows, with their perturbation, and those before. The linear makes the
-// largest output of the largest sum. q: not scaled. A product of two numbers with two bytes takes the draws as they
-// are.
+// Updates the largest of the thread's perturbed sums of both rows: the linear makes the largest output from the largest
+// sum. q must not be scaled. A product of two numbers with two bytes takes plain draws.
 __device__ __forceinline__ void note_largest(const int32_t (&sums)[32], const uint4& a, const int32_t (&q)[2],
                                              int32_t (&largest)[2]) {
 #pragma unroll
@@ -291,14 +290,14 @@ __device__ __forceinline__ void note_largest(const int32_t (&sums)[32], const ui
   }
 }
 
-// run_head where the logits find no room on the chip: they are made once for the largest and once more for the sum.
+// run_head if the chip has no room for the logits: makes them once to find the largest, and again for the sum.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
                                               uint32_t step) {
   const FusedArgs& args = tile.args;
   const Rescale& head = op.linears[0];
   Fragment<kBlocks> y;
-  int32_t q[2] = {0, 0};  // several ranks keep theirs elsewhere
+  int32_t q[2] = {0, 0};  // q of several ranks is kept elsewhere
   tile.norm(y, head.of_q, q);
   const HeadRows<kBlocks, kGroups, kMore, kRows> tables(tile, op, step);
   tile.make_later_q(y, head.of_q, q, kOfFirst);

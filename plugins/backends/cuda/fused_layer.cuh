@@ -1,4 +1,4 @@
-// A transformer's layers as fused ops, of a tile of tokens.
+// A transformer's layers as fused ops, for a tile of tokens.
 #ifndef EGGROLL_CUDA_FUSED_LAYER_CUH
 #define EGGROLL_CUDA_FUSED_LAYER_CUH
 
@@ -7,7 +7,7 @@
 
 namespace eggroll::cuda {
 
-// The first position that each row's attention sees: that of the last token, up to its own, that begins anew; else 0.
+// The first position that each row's attention sees: the last reset at or before its own token, else 0.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void find_visible(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t step,
                                              uint32_t (&begin)[2]) {
@@ -61,8 +61,8 @@ __device__ __forceinline__ void run_token_mlp(FusedTile<kBlocks, kGroups, kMore,
   keep_x(tile, x);
 }
 
-// Attention: v, k and q, then what it makes of them. Linears share the code behind their products, for the processor's
-// cache of instructions is small.
+// Attention: makes v, k and q, then the result. Linears share the code after their products, because the processor's
+// instruction cache is small.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void run_attention(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
                                               Fragment<kBlocks>& in, uint32_t step) {

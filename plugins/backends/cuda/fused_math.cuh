@@ -1,7 +1,7 @@
 // What the fused ops do to 16 neighbouring channels of a pair's two rows, which a thread holds.
 //
-// Channels are worked on two in a word. `raised`: 127 higher, in [0, 254]; `fallen`: 127 minus the number, likewise, so
-// that one xor makes bytes of it.
+// A word holds two channels. `raised`: the number plus 127, in [0, 254]. `fallen`: 127 minus the number, in [0, 254],
+// so that one xor makes a byte of it.
 #ifndef EGGROLL_CUDA_FUSED_MATH_CUH
 #define EGGROLL_CUDA_FUSED_MATH_CUH
 
@@ -12,7 +12,7 @@ namespace eggroll::cuda {
 
 __host__ __device__ constexpr uint32_t twice(int32_t x) { return static_cast<uint32_t>(x & 0xffff) * 0x10001u; }
 
-// What, added to a number before its upper half is taken, raises it.
+// Raises a number if it is added before the upper half is taken.
 constexpr int32_t kRaise = 127 << 16;
 // Raised or fallen halves, clipped.
 __device__ inline uint32_t clipped(uint32_t halves) { return __vimin_s16x2_relu(halves, twice(254)); }
@@ -20,7 +20,7 @@ __device__ inline uint32_t upper_halves(int32_t a, int32_t b) {
   return pick(static_cast<uint32_t>(a), static_cast<uint32_t>(b), 0x7632);
 }
 __device__ inline uint32_t lower_bytes(uint32_t low, uint32_t high) { return pick(low, high, 0x6420); }
-constexpr uint32_t kFall = 0x7f7f7f7fu;  // xor: bytes from fallen ones, and back
+constexpr uint32_t kFall = 0x7f7f7f7fu;  // xor with it makes bytes from fallen bytes, and back
 // Channels 0 and 1 of a word with their signs, and 2 and 3.
 __device__ inline uint32_t signed_low(uint32_t word) { return pick(word, 0, 0x9180); }
 __device__ inline uint32_t signed_high(uint32_t word) { return pick(word, 0, 0xb3a2); }

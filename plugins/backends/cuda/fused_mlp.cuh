@@ -1,4 +1,4 @@
-// An MLP with two linears as a fused op. Products are under way while a thread works on what the ones before left.
+// An MLP with two linears as a fused op. Products are under way while a thread works on earlier results.
 #ifndef EGGROLL_CUDA_FUSED_MLP_CUH
 #define EGGROLL_CUDA_FUSED_MLP_CUH
 
@@ -32,8 +32,8 @@ __device__ __forceinline__ void add_to_x(FusedTile<kBlocks, kGroups, kMore, kRow
   }
 }
 
-// The sums of an MLP's second linear and its q. 64 channels between the two linears at a time: what comes of them is
-// added to the sums at once.
+// Makes the sums of an MLP's second linear and its q, with 64 channels between the linears at a time, whose products
+// are added to the sums at once.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void multiply_mlp(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
                                              Fragment<kBlocks>& y, int32_t (&q_up)[2], int32_t (&sums)[kBlocks][32],

@@ -1,4 +1,4 @@
-// The rings of the fused forward pass: what brings weights and noise to shared memory, and what those see that read.
+// The rings of the fused forward pass, which bring weights and noise to shared memory: writers and readers.
 #ifndef EGGROLL_CUDA_FUSED_RING_CUH
 #define EGGROLL_CUDA_FUSED_RING_CUH
 
@@ -7,8 +7,8 @@
 
 namespace eggroll::cuda {
 
-// A place in a ring. Each has two barriers: filled, and 8 bytes behind it free. A worker goes on about 60 times a
-// token, so there is nothing here but the barrier.
+// A place in a ring. Each place has two barriers: `filled`, and `free` 8 bytes after it. A worker advances about 60
+// times per token, so this holds only the barrier.
 struct RingPlace {
   uint32_t begin;  // of the ring's barriers
   uint32_t end;
@@ -29,7 +29,7 @@ struct RingPlace {
   }
 };
 
-// Says, of the place whose barrier is this, that it is free, for `count` threads.
+// Arrives at the free barrier of the place with this filled barrier, for `count` threads.
 __device__ inline void set_free(uint32_t filled) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0+8];" ::"r"(filled) : "memory");
 }
@@ -49,8 +49,8 @@ __device__ inline uint32_t tiles_of(const FusedArgs& args) {
   if constexpr (kRows == Rows::kWindows) return divide_up(args.rows, tile_members(args.shape));
   return divide_up(args.rows, kRows == Rows::kSpan ? kTileRows / kSpan : kTileRows);
 }
-// Where rows are tokens: the tile that number `own` of a block's works on in a pass. Those of the last pass are spread
-// over all blocks, so that the fewer of them share a multiprocessor.
+// If rows are tokens: the tile that a block's worker number `own` does in a pass. The last pass's tiles are spread over
+// all blocks, so that fewer of them share a multiprocessor.
 __device__ inline uint32_t tile_of_pass(const FusedArgs& args, uint32_t pass, uint32_t own) {
   return (pass * args.shape.tiles + own) * gridDim.x + blockIdx.x;
 }
@@ -60,7 +60,7 @@ __device__ inline uint32_t steps_of(const FusedArgs& args) {
   return kRows == Rows::kSpan ? divide_up(args.tokens, kSpan) : 1;
 }
 
-// Where rows are members: the number of a block's seat. Where tiles are cut, a seat waits for the one before it, which
+// If rows are members: the number of a block's seat. If tiles are cut, a seat waits for the one before it, which
 // is in the same block or in the block before. GPUs start blocks in the order of their numbers, though CUDA does not
 // promise it: so that block is at work or done, even if not all blocks find room at once.
 __device__ inline uint32_t seat_number(const FusedArgs& args, uint32_t own) {
@@ -121,12 +121,12 @@ __device__ inline const int8_t* noise_of_pair(const FusedArgs& args, uint32_t pa
   return args.noise + pair / kTilePairs * args.tile_noise + pair % kTilePairs * kBlock;
 }
 
-// What fills a ring of many stages leaves the processor to others while it waits.
+// The filler of a ring with many stages uses this, because it leaves the processor to other threads while it waits.
 __device__ inline void wait_idly(uint32_t barrier, uint32_t parity) {
   while (!has_ended(barrier, parity)) __nanosleep(100);
 }
 
-// bring_weights where rows are tokens: one op after the other, each at all steps.
+// bring_weights if rows are tokens: op after op, each at all steps.
 template <Rows kRows>
 __device__ inline void bring_token_weights(const FusedArgs& args, uint32_t ring, RingPlace place) {
   const uint32_t bytes = fused_stage_bytes(args.blocks);
@@ -149,7 +149,7 @@ __device__ inline void bring_token_weights(const FusedArgs& args, uint32_t ring,
   }
 }
 
-// By one warp: a stage of the ring has all that an op takes of the tile's pairs, at all steps.
+// Must be called by one warp. A stage of the ring has all that an op takes of the tile's pairs, at all steps.
 template <Rows kRows>
 __device__ inline void bring_pair_noise(const FusedArgs& args, uint32_t own, uint32_t ring, RingPlace place) {
   const uint32_t lane = threadIdx.x % 32;

@@ -7,20 +7,19 @@
 
 namespace eggroll::cuda {
 
-// Brings what is to be shifted to the upper half of a word. A product of two draws is below 2^14 in magnitude: further
-// shifts change nothing.
+// The factor that brings a shifted number to the upper half of a word. A product of two draws is below 2^14 in
+// magnitude, so larger shifts change nothing.
 __device__ inline int32_t scale_of_shift(int32_t shift) { return 1 << (16 - min(shift, 16)); }
 
-// What a token reads of up to kTablesAtOnce tables from `first` on. Each of a row's threads looks one up, so that they
-// all wait once.
+// What a token reads of up to kTablesAtOnce tables from `first` on. Each of a row's threads looks up one table, so all
+// wait only once.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 struct TableRows {
   const FusedTable* tables;
   uint32_t count;
   const int8_t* noise;  // of the tile
   uint32_t ids[2];      // of the thread's own table, for both rows
-  // Side A's. Where there is one draw a side, each is scaled by scale_of_shift() and, for odd members, negative. 0: no
-  // row.
+  // Side A's draws. If a side has one draw, it is scaled by scale_of_shift() and, for odd members, negated. 0: no row.
   int32_t draws[2];
 
   __device__ TableRows(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t first, uint32_t left,
@@ -50,7 +49,7 @@ struct TableRows {
     }
   }
 
-  // Table number i's row of the thread's row h, and the pair's draw of it. All of a warp call this.
+  // Table number i's row of the thread's row h, and the pair's draw of it. All threads of a warp must call this.
   __device__ uint32_t id(uint32_t i, uint32_t h) const { return __shfl_sync(0xffffffffu, ids[h], lane_of(i)); }
   __device__ int32_t draw(uint32_t i, uint32_t h) const { return __shfl_sync(0xffffffffu, draws[h], lane_of(i)); }
   // The same of a further rank, of row `id`, for both rows of the pair.
@@ -131,7 +130,7 @@ __device__ __forceinline__ void add_table(FusedTile<kBlocks, kGroups, kMore, kRo
     }
 #pragma unroll
     for (uint32_t h = 0; h < 2; ++h) {
-      // A larger one is clipped behind the sum all the same.
+      // A larger one is clipped after the sum in any case.
       const auto moved = [&](int c) {
         const int32_t by = egg_clip(egg_rshift(sums[h][c], shift, args.nearest), 1 << 14);
         return static_cast<uint32_t>(h == 0 ? by : -by);

@@ -9,7 +9,7 @@
 
 namespace eggroll::cuda {
 
-// The same in all lanes, as the compiler cannot know.
+// It is the same in all lanes, which the compiler cannot know without the shuffle.
 __device__ inline uint32_t own_group() { return __shfl_sync(0xffffffffu, threadIdx.x / kGroupThreads, 0); }
 
 // Where a value lies in a tile's; each block of 64 channels in 16 bytes for each thread of even and then of odd rows.
@@ -57,11 +57,11 @@ struct NoiseBlocks {
   }
 };
 
-// Where q of several ranks lies: those of a GRU's state (and then of the gated one), forget gate and candidate, or
-// of an MLP's linears, or of a head's.
+// Where q of several ranks lies: for a GRU's state (later its gated state), forget gate and candidate; for an MLP's
+// linears; or for a head's linear.
 enum MoreOf : uint32_t { kOfState, kOfForget, kOfCandidate, kOfFirst = 0, kOfSecond };
 
-// kMore: a side has several draws. Where rows are tokens, kMore is false and kGroups 1. In a span two warps hold the
+// kMore: a side has several draws. If rows are tokens, kMore is false and kGroups 1. In a span two warps hold the
 // even member's tokens, and two hold the odd member's. A thread of short windows has the same token of both members of
 // a pair.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
@@ -70,7 +70,7 @@ struct FusedTile {
   static constexpr bool kTokens = has_tokens(kRows);
   // The most blocks that a warpgroup owns.
   static constexpr uint32_t kMostOwn = (kBlocks + kGroups - 1) / kGroups;
-  // Whether gates' products begin ahead. In a loop that is not unrolled whole the compiler would wait for each at once.
+  // Whether gates' products begin ahead. In a loop that is not fully unrolled the compiler would wait for each at once.
   static constexpr bool kAhead = kGroups > 1 && kBlocks % kGroups == 0;
   // In how many parts a thread works on a product of 64 outputs, and its sums of one.
   static constexpr int kParts = is_halved(kBlocks, kGroups, kMore, kTokens) ? 2 : 1;
@@ -85,7 +85,7 @@ struct FusedTile {
   const int32_t* reciprocals;
   int64_t* losses;   // of the thread's rows: [0] and [8]
   char* rings;       // of weights, of all warpgroups
-  int32_t* more;     // q of several ranks, of the thread's first row; kMore alone
+  int32_t* more;     // q of several ranks, of the thread's first row; only if kMore
   uint32_t weights;  // description of the own ring's first stage
   RingPlace stage;
   RingPlace noise_stage;
@@ -109,7 +109,7 @@ struct FusedTile {
   __device__ static uint32_t quarter() { return threadIdx.x % 4; }
   __device__ static uint32_t row(uint32_t h) { return thread() / 32 * 16 + threadIdx.x % 32 / 4 + 8 * h; }
 
-  // Rows beyond the last read what the last one reads, and write nothing.
+  // Rows beyond the last row read what the last row reads, and write nothing.
   __device__ uint32_t index_of(uint32_t h) const {
     const uint32_t r = row(h);
     if constexpr (kRows == Rows::kSpan) return 2 * number + odd();
@@ -138,16 +138,16 @@ struct FusedTile {
   __device__ uint32_t target(uint32_t h, uint32_t step) const {
     return !kTokens || position(h, step) < args.tokens ? args.targets[entry(h, step)] : EGG_NO_TARGET;
   }
-  // Whether row h has the logits behind the last token.
+  // Whether row h has the logits after the last token.
   __device__ bool gives_logits(uint32_t h, uint32_t step) const {
     return position(h, step) + 1 == args.tokens && is_real(h);
   }
   // Waits for the tile's other warps.
   __device__ static void meet() {
-    __syncwarp();  // lanes may have parted
+    __syncwarp();  // lanes may have diverged
     asm volatile("bar.sync %0, %1;" ::"r"(1 + threadIdx.x / kGroupThreads), "n"(kGroupThreads) : "memory");
   }
-  // 1 where the perturbation is taken away.
+  // 1: the perturbation is subtracted.
   __device__ static uint32_t is_odd(uint32_t h) { return kRows == Rows::kSpan ? odd() : h; }
   // The pair's noise, and its number there.
   __device__ const int8_t* noise_of_tile() const {
@@ -177,7 +177,7 @@ struct FusedTile {
   __device__ __forceinline__ void await_noise() const {
     if constexpr (!kTokens) wait_for(noise_stage.filled, noise_stage.phase);
   }
-  // What has come.
+  // Reads the noise that has come.
   __device__ __forceinline__ void load_noise(uint4& a, uint4& b) {
     if constexpr (kTokens) {
       a = next_noise[0];
@@ -199,7 +199,7 @@ struct FusedTile {
     await_noise();
     load_noise(a, b);
   }
-  // Steps back to the noise that is taken once more. A ring of stages brings it again by itself.
+  // Steps back to the noise that is taken a second time. A ring of stages brings it again by itself.
   __device__ __forceinline__ void take_noise_again() {
     if constexpr (kTokens) next_noise -= args.feeds[0].repeated_noise_stages * 2 * noise_block();
   }
@@ -221,8 +221,9 @@ struct FusedTile {
     wait_for(noise_stage.filled, noise_stage.phase);
     return noise + noise_stage.behind() / 16 * (args.shape.noise_slot / kUnit);
   }
-  // Each thread for itself, its reads done: without the fence an arrival may overtake a load, and the copy engine write
-  // anew what has not been read yet. Seen once in 500 evaluations; docs/notes/cuda.md says how it was found.
+  // Each thread arrives for itself, after its reads. Without the fence an arrival may overtake a load, and the copy
+  // engine overwrite what has not been read yet. Seen once in 500 evaluations; docs/notes/cuda.md says how it was
+  // found.
   __device__ __forceinline__ void leave_noise() {
     publish_to_async();
     set_free(noise_stage.filled);
@@ -277,11 +278,11 @@ struct FusedTile {
     stage.advance();
     return filled;
   }
-  // filled: as the product returned it.
+  // filled: the barrier that the product returned.
   __device__ static void leave_weights(uint32_t filled) {
     if (threadIdx.x % 32 == 0) set_free(filled, 32);  // for its warp
   }
-  // Where the block's other tiles take weights and this one has no work.
+  // Used if the block's other tiles take weights and this one has no work.
   __device__ void pass_by_weights(uint32_t stages) {
     for (; stages > 0; --stages) {
       await_weights();

@@ -1,5 +1,5 @@
-// Work on many parameters in one launch: a list of jobs, each with some of the launch's pieces, one job's behind
-// another's.
+// Work on many parameters in one launch: a list of jobs. Each job has some of the launch's pieces; the pieces follow
+// job after job.
 #ifndef EGGROLL_CUDA_JOBS_CUH
 #define EGGROLL_CUDA_JOBS_CUH
 

@@ -39,7 +39,7 @@ __device__ inline void perturb_inputs(const T& tile, const DeviceOp& op, uint32_
   }
 }
 
-// What turns a row's sums into outputs.
+// The data that turn a row's sums into outputs.
 struct Finish {
   int32_t shift;
   int32_t rounding;

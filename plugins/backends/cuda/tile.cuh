@@ -1,4 +1,4 @@
-// A tile at work: its rows, and the access to their values.
+// A tile that a block works on: its rows, and access to their values.
 #ifndef EGGROLL_CUDA_TILE_CUH
 #define EGGROLL_CUDA_TILE_CUH
 
@@ -11,7 +11,7 @@ extern __shared__ __align__(128) char shared_memory[];
 
 constexpr uint32_t kWarps = kTileThreads / 32;
 
-// What a warp remembers from op to op. In shared memory: in registers it would crowd out what an op works with.
+// A warp's data from op to op. They lie in shared memory, because an op needs the registers.
 struct alignas(16) WarpState {
   const int8_t* noise;  // of the tile
   char* workspace;
@@ -92,7 +92,7 @@ struct Tile {
   __device__ static uint32_t first_row() { return slab() + warp() / 4 * 8; }
   __device__ static uint32_t row() { return first_row() + lane() / 4; }
   __device__ static uint32_t quarter() { return threadIdx.x % 4; }
-  // A barrier of the tile's threads.
+  // Waits for all threads of the tile.
   __device__ static void barrier() {
     asm volatile("bar.sync %0, %1;" ::"r"(1 + own_tile()), "n"(kTileThreads) : "memory");
   }
@@ -119,7 +119,7 @@ struct Tile {
   }
   __device__ uint32_t place(uint32_t r) const { return member(r) / args.members_per_stream; }
   __device__ uint32_t token_of_place(uint32_t r) const { return (args.move.place + place(r)) % args.move.tokens; }
-  // Tokens that the draws are behind their places.
+  // The number of tokens from the draws' places to the draws' token.
   __device__ uint32_t steps_behind() const { return args.move.later + at.token; }
 
   __device__ const int8_t* noise(uint32_t r, uint32_t i) const { return at.noise + noise_place(pair_of(r), i); }

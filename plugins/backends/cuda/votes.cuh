@@ -1,4 +1,4 @@
-// What votes of matrices and of vectors share.
+// Code that votes of matrices and of vectors share.
 #ifndef EGGROLL_CUDA_VOTES_CUH
 #define EGGROLL_CUDA_VOTES_CUH
 

@@ -8,7 +8,7 @@ namespace eggroll::cuda {
 
 constexpr uint32_t kAll = 0xffffffffu;  // lanes
 
-// Adds what all threads of the warp have found.
+// Adds up what all threads of the warp have found.
 __device__ inline void add_sums(egg_site_sums* to, unsigned long long tokens, unsigned long long squares) {
   for (uint32_t d = 16; d > 0; d /= 2) {
     tokens += __shfl_down_sync(kAll, tokens, d);

@@ -1,5 +1,5 @@
-// What compute capability 9.0 adds: the tensor cores' asynchronous int8 product, barriers in shared memory, and the
-// copy engine that brings bytes to them.
+// What compute capability 9.0 adds to mma.cuh: the tensor cores' asynchronous int8 product, barriers in shared memory,
+// and the copy engine that brings bytes to them.
 #ifndef EGGROLL_CUDA_WGMMA_CUH
 #define EGGROLL_CUDA_WGMMA_CUH
 
@@ -56,7 +56,7 @@ __device__ inline void arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// Waits for both.
+// Waits for the ends of both phases.
 __device__ inline void wait_for(uint32_t barrier, uint32_t parity, uint32_t other, uint32_t other_parity) {
   asm volatile(
       "{\n"
@@ -200,12 +200,12 @@ __device__ inline void add_wide_product(int32_t (&d)[kBlocks][32], const uint32_
 // Before products: what this thread did to registers and shared memory comes first.
 __device__ inline void order_products() { EGG_WGMMA("fence.sync.aligned;" ::: "memory"); }
 __device__ inline void commit_products() { EGG_WGMMA("commit_group.sync.aligned;" ::: "memory"); }
-// Until at most kLeft commits are under way.
+// Waits until at most kLeft commits are under way.
 template <int kLeft>
 __device__ inline void wait_products() {
   EGG_WGMMA("wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
 }
-// After the last wait: sums may be read from here on.
+// Must come after the last wait. Sums may be read from here on.
 __device__ inline void take_sums(int32_t (&d)[32]) { asm volatile("" : EGG_SUMS(EGG_CHANGED, d)::"memory"); }
 __device__ inline void take_sums(int32_t (&d)[16]) { asm volatile("" : EGG_HALF_SUMS(EGG_CHANGED, d)::"memory"); }
 

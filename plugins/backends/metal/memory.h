@@ -1,5 +1,5 @@
-// What a session takes of its device's memory, worked out before any is taken; the session allocates these very
-// numbers. Sizes are in bytes unless they say otherwise.
+// How much device memory a session takes, computed before it takes any. The session allocates exactly these sizes,
+// which are in bytes unless they say otherwise.
 #ifndef EGGROLL_METAL_MEMORY_H
 #define EGGROLL_METAL_MEMORY_H
 
@@ -10,16 +10,16 @@
 
 namespace eggroll::metal {
 
-// Left free for what calls bring: tokens, who votes on which row, streams of the unperturbed model.
+// Left free for the data of calls: tokens, who votes on which row, streams of the unperturbed model.
 constexpr uint64_t kCallReserve = uint64_t{256} << 20;
-// Tiles work at once, in one dispatch, as far as their workspaces fit here, or in half of what is left.
+// Tiles run at once, in one dispatch, if their workspaces fit in this, or in half of the memory that is left.
 constexpr uint64_t kMostWorkspace = uint64_t{1} << 30;
 // The fewest tiles that work at once, or all: enough for every core of the largest GPU.
 constexpr uint32_t kFewestTiles = 64;
 // Threadgroups of a rule's dispatch.
 constexpr uint32_t kRuleGroups = 256;
 
-// What the sites of a population take, in elements.
+// The memory that the sites of a population take, in elements.
 struct SiteRoom {
   SiteRoom(const SitePlan& sites, const egg_session_spec& spec, uint32_t population);
   uint64_t bytes(const Plan& plan) const;

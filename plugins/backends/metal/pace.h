@@ -1,5 +1,5 @@
 // How much work a command buffer may have. macOS stops command buffers that keep the screen waiting, so none should
-// take longer than kMostSeconds; how long work takes is what the GPU took for work before it.
+// take longer than kMostSeconds. The time of earlier work on the GPU predicts the time of the next work.
 #ifndef EGGROLL_METAL_PACE_H
 #define EGGROLL_METAL_PACE_H
 
@@ -12,17 +12,17 @@
 namespace eggroll::metal {
 
 constexpr double kMostSeconds = 0.05;
-// What a command buffer is meant to take: work is not all alike.
+// The time that a command buffer should take. It is shorter than the limit, because equal work may take longer.
 constexpr double kTargetSeconds = 0.03;
 // A command buffer has at most this many times the work of the last one, whatever that one took.
 constexpr uint64_t kMostGrowth = 8;
 // Refusals one after another before a call gives up.
 constexpr uint32_t kMostRefusals = 16;
 
-// The pace of one kind of work, counted in units of it.
+// The pace of one kind of work, in units of that work.
 class Pace {
  public:
-  // first: units of the first command buffer, of which nothing is known.
+  // first: units of the first command buffer, whose time nothing predicts.
   explicit Pace(uint64_t first) : units_(first) {}
 
   // Units of the next command buffer, at least one.

@@ -1,4 +1,4 @@
-// What the backend works out once from a program and a rule: the device's ops, where each value lives, a pair's noise,
+// What the backend computes once from a program and a rule: the device's ops, where each value lies, a pair's noise,
 // and the jobs of votes and rules.
 #ifndef EGGROLL_METAL_PLAN_H
 #define EGGROLL_METAL_PLAN_H
@@ -29,7 +29,7 @@ constexpr size_t kHalfBytes = 2;
 // Whether a session has such a site: at what the loss reads, of up to kMostDrawRows channels.
 bool has_site(const egg_program& program, const egg_site& site);
 
-// A value that is kept of each place.
+// A value that is kept for each place.
 struct KeptValue {
   int32_t value;
   bool always;      // as attention reads it; else zeros stand where there is no target

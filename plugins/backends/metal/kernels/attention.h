@@ -1,10 +1,10 @@
-// attention: a simdgroup works on one row at a time. Its lanes are positions first, then words of a head's channels.
+// attention: a simdgroup works on one row at a time. Its lanes first are positions, then words of a head's channels.
 #ifndef EGGROLL_METAL_ATTENTION_H
 #define EGGROLL_METAL_ATTENTION_H
 
 #include "tile.h"
 
-// The position that attention reaches back to: the last one that resets the row's stream, else 0.
+// The first position that attention sees: the last that resets the row's stream, else 0.
 inline uint32_t first_visible(thread const Tile& tile, uint32_t row) {
   uint32_t first = 0;
   const uint32_t position = tile.position(row);
@@ -76,7 +76,7 @@ inline void attend(thread const Tile& tile, constant DeviceOp& op, uint32_t row,
     for (uint32_t i = 0; i < 4; ++i) sums.at[i] = egg_divide32(sums.at[i], max(1, total), nearest);
     store(tile, op.out, row, first / 4 + w, sums);
   }
-  // All have read the weights before the next head's scores take their place.
+  // All lanes must have read the weights before the next head's scores overwrite them.
   simdgroup_barrier(mem_flags::mem_device);
 }
 

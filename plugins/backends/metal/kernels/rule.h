@@ -1,5 +1,5 @@
-// The rule on one weight: nodes are evaluated in turn, their values kept in device memory, a column a thread. Floats
-// are their bits: see float32.h.
+// The rule for one weight. Nodes are evaluated in order, and their values lie in device memory, a column for each
+// thread. Floats are stored as their bits: see float32.h.
 #ifndef EGGROLL_METAL_RULE_H
 #define EGGROLL_METAL_RULE_H
 
@@ -7,7 +7,7 @@
 #include "eggroll/rule_arithmetic.h"
 #include "float32.h"
 
-// What nodes read of a weight.
+// The data of a weight that nodes read.
 struct RuleInputs {
   int64_t vote;
   uint32_t vote_std;
@@ -32,7 +32,7 @@ struct NodeInputs {
   uint32_t const_f32() const { return node.constant_bits; }
 };
 
-// A thread's way through the rule.
+// Evaluates the rule in one thread.
 struct RuleRun {
   RuleShape shape;
   constant RuleNode* nodes;
