@@ -15,7 +15,7 @@
 
 namespace eggroll {
 
-// Short enough to wait for where a plugin hangs; elsewhere long enough for a busy machine.
+// Short if a test must wait for a plugin that hangs; else long enough for a busy machine.
 constexpr std::chrono::milliseconds kHangLimit{1000};
 constexpr std::chrono::milliseconds kTestLimit{600'000};
 

@@ -43,7 +43,7 @@ using ::testing::StartsWith;
 using Arguments = std::vector<std::string>;
 
 struct Result {
-  int exit_code = -1;  // -1 where a signal ended the process
+  int exit_code = -1;  // -1: a signal ended the process
   int signal = 0;
   std::string out;
   std::string err;
@@ -173,7 +173,7 @@ class Process : public Child {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
   }
 
-  // The line of /proc/PID/status that begins with the key, without it; "" where the process has ended.
+  // The line of /proc/PID/status that begins with the key, without it; "" if the process has ended.
   std::string status(const std::string& key) const {
     std::ifstream file("/proc/" + std::to_string(pid_) + "/status");
     for (std::string line; std::getline(file, line);) {
@@ -211,7 +211,7 @@ inline Result good(const Result& result, const std::source_location& place = std
   return result;
 }
 
-// What a command says that must succeed and warn of nothing.
+// The output of a command that must succeed and warn of nothing.
 inline std::string said(const Result& result, const std::source_location& place = std::source_location::current()) {
   good(result, place);
   if (!result.err.empty()) ADD_FAILURE_AT(place.file_name(), static_cast<int>(place.line())) << result.err;
@@ -321,7 +321,7 @@ class CliTest : public ScratchTest {
 
   fs::path runs() const { return work_ / "results" / "runs"; }
 
-  // The folder of the only run; empty where no run has begun.
+  // The folder of the only run; empty if no run has begun.
   fs::path run_folder() const {
     if (!fs::exists(runs()) || fs::is_empty(runs())) return {};
     EXPECT_EQ(entries_in(runs()), 1U);

@@ -27,7 +27,7 @@ class FaultySession : public ReferenceSession {
 
   void evaluate(const egg_evaluate& arguments) override {
     ReferenceSession::evaluate(arguments);
-    // The smallest error a loss can have, in the last member alone.
+    // The smallest error a loss can have, only in the last member.
     if (kFault == k_loss) arguments.losses[arguments.count - 1] += 1;
     if (kFault == k_guard) arguments.losses[arguments.count] = 0;
     if (kFault == k_site && arguments.sites != nullptr) arguments.sites[0].squares += 1;

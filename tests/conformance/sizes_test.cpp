@@ -1,5 +1,5 @@
-// Programs of sizes that backends treat specially: long ones, wide ones, heads of several kinds. On every backend that
-// can run here the weights after each step are the reference's.
+// Programs of sizes that backends treat specially: long and wide programs, heads of several kinds. On every backend
+// that can run here, the weights after each step must equal the reference's.
 #include <gtest/gtest.h>
 
 #include "built_backends.h"

@@ -17,7 +17,7 @@ namespace eggroll::cuda {
 
 constexpr uint32_t kStreamMembers = 8;
 
-// The tokens of some streams. One row in eight of each index is none.
+// The tokens of some streams. In each index, one row in eight is none.
 struct Tokens {
   Tokens(const egg_program& program, uint64_t seed, uint32_t the_streams, uint32_t the_tokens)
       : streams(the_streams), tokens(the_tokens) {
@@ -117,7 +117,7 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   std::vector<int8_t> states(population * size_t{learner.program->state_bytes()});
   session.get_states(0, population, states.data());
   seen.states.insert(seen.states.end(), states.begin(), states.end());
-  infer(99, 150, last);  // streams that cut tiles where there are two blocks
+  infer(99, 150, last);  // so many streams that tiles are cut if there are two blocks
   return seen;
 }
 
@@ -131,8 +131,8 @@ inline void expect_same(const Seen& seen, const Seen& expected, const egg_progra
   }
 }
 
-// Compares a program on one GPU, whole, shared as by three, in two blocks, without noise ahead, and, with many members,
-// with its noise in pieces, with the reference.
+// Compares these sessions of a program on one GPU with the reference: one replica, three replicas, two blocks, no noise
+// ahead and, if there are many members, noise in pieces.
 inline void expect_equal(const Learner& learner, std::span<const uint32_t> windows, uint32_t last) {
   const egg_session_spec spec = learner.session_spec();
   BackendSession reference = learner.open_session();
@@ -142,7 +142,7 @@ inline void expect_equal(const Learner& learner, std::span<const uint32_t> windo
   sessions.push_back(open_session(spec, {0, 0, 0}));
   sessions.push_back(open_session_of_two_blocks(spec));
   sessions.push_back(open_session_with_noise_in_time(spec));
-  constexpr uint32_t kManyMembers = 4096;  // whose noise takes more memory than votes on rows do
+  constexpr uint32_t kManyMembers = 4096;  // their noise takes more memory than votes on rows
   if (spec.population >= kManyMembers) sessions.push_back(open_session_in_pieces(spec));
   for (const auto& session : sessions) {
     expect_same(run(*session, learner, spec, windows, last), expected, *spec.program);

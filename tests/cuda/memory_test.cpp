@@ -58,7 +58,7 @@ class FormerMemoryTest : public MemoryTest {
   FormerMemoryTest() : MemoryTest(kFormer) {}
 };
 
-// The message of the Error that fit throws; empty where it throws none.
+// The message of the Error that fit throws; empty if it throws none.
 std::string refusal_of(std::vector<ReplicaPlan> replicas, uint32_t population) {
   try {
     fit(replicas, population);
@@ -232,7 +232,7 @@ class TablesMemoryTest : public MemoryTest {
   TablesMemoryTest() : MemoryTest({"model=gru_tables", "model.width=32"}) {}
 };
 
-// Where all noise is there at once the rule takes votes row by row, and they never lie in memory.
+// If memory holds all noise at once, the rule takes votes row by row, and they never lie in memory.
 TEST_F(TablesMemoryTest, VotesOnRowsLieInMemoryOnlyWhereTheyMust) {
   const uint32_t population = 1 << 20;
   const MemoryPlan whole = chosen(population);

@@ -1,5 +1,5 @@
-// Sites on a GPU against the reference, on one replica, shared as by three, each of which owns rows of
-// the tables, and shared as by two processes: losses, what errors sum up to, weights, slots and logits.
+// Compares sites on a GPU with the reference: losses, sums of errors, weights, slots and logits. Sessions have one
+// replica, three replicas that each own rows of the tables, or are shared by two processes.
 #include <gtest/gtest.h>
 
 #include "against_reference.h"
@@ -41,7 +41,7 @@ const SitesCase kSitesCases[] = {
      {"perturb.groups=[{sites: [{value: output, draws: 9, orthogonal: false}], share: 0.75}, {params: [embedding, "
       "\"layer*\", \"norm_out*\"], share: 0.25}]",
       "model.width=32", "model.vocab=600"}},
-    // The first replica has members alone, and no stream of a site whose gates have biases.
+    // The first replica has only members, and no stream of a site whose gates have biases.
     {"within",
      {"perturb.groups=[{params: [embedding, \"*gain\", \"layer0.down.w\"], share: 0.36}, {sites: [{value: output, "
       "draws: 16}, {value: layer0.forget, draws: 3, orthogonal: false}, {value: layer0.candidate, draws: complete}, "

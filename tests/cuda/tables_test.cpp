@@ -112,7 +112,7 @@ Learner learner_for(const TablesCase& test) {
 TEST_P(TablesTest, AreReadAndVotedOnAsTheReferenceDoes) {
   const Learner learner = learner_for(GetParam());
   EXPECT_EQ(plan_replicas(learner.session_spec(), {0}).front().plan.fused.has_value(), GetParam().fused);
-  constexpr uint32_t kWindows[] = {1, 3, 20, 20};  // the last is on the device when its call comes
+  constexpr uint32_t kWindows[] = {1, 3, 20, 20};  // the last window's tokens are on the device before its call
   expect_equal(learner, kWindows, 5);
 }
 

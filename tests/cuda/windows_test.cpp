@@ -1,5 +1,5 @@
-// Transformers whose tiles hold tokens, on a GPU against the reference: losses, weights and logits over some steps,
-// with windows that fill their spans and others that do not.
+// Compares transformers whose tiles hold tokens on a GPU with the reference: losses, weights and logits over some
+// steps, with windows that fill their spans and windows that do not.
 #include <gtest/gtest.h>
 
 #include "against_reference.h"
@@ -36,7 +36,7 @@ const WindowsCase kWindowCases[] = {
     {"floor", Rows::kSpan, 40, {"model.width=128", "model.head_width=64", "model.rounding=floor"}},
     {"untied", Rows::kSpan, 24, {"model.width=64", "model.head_width=32", "model.tied_head=false"}},
     {"tables", Rows::kSpan, 32, {"model.width=64", "model.head_width=32", kWindowTables, kWindowLogitTables}},
-    // Logits that find no room on the chip.
+    // The chip has no room for the logits.
     {"vocabulary", Rows::kSpan, 20, {"model.width=64", "model.head_width=32", "model.vocab=3600"}},
     {"vocabulary_of_steps", Rows::kSpan, 70, {"model.width=64", "model.head_width=32", "model.vocab=3600"}},
     {"slots", Rows::kSpan, 32, {"model.width=64", "model.head_width=32", "optimizer=es_adamw"}},

@@ -42,7 +42,7 @@ std::vector<fs::path> runs_below(const fs::path& folder);
 // Names of all regular files below the folder, sorted.
 std::vector<fs::path> files_below(const fs::path& folder);
 
-// "" where there is no such file.
+// "" if there is no such file.
 std::string bytes_of(const fs::path& file);
 
 // The text of record.json or metrics.jsonl without times, without values that depend on times, and without checksums.
@@ -50,10 +50,10 @@ std::string figures_of_record(const fs::path& run);
 std::string figures_of_metrics(const fs::path& run);
 void erase_times(nlohmann::ordered_json& json);
 
-// "" where the text holds no words of another library or of a crash.
+// "" if the text holds no words of another library or of a crash.
 std::string foreign_words(const std::string& text);
 
-// The bytes of the newest checkpoint's weights; "" where there is none.
+// The bytes of the newest checkpoint's weights; "" if there is none.
 std::string newest_weights(const fs::path& run);
 
 }  // namespace eggroll::test

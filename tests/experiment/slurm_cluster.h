@@ -42,7 +42,7 @@ class Cluster {
     return "";
   }
 
-  // Throws Error where it does not come up. Sets SLURM_CONF for this process and its children. low: the default
+  // Throws Error if the cluster does not start. Sets SLURM_CONF for this process and its children. low: the default
   // partition, whose jobs are requeued for those of the partition high.
   explicit Cluster(const std::filesystem::path& folder) : folder_(folder) {
     std::filesystem::create_directories(folder_ / "state");

@@ -1,4 +1,4 @@
-// A session with an optimizer's rule on the tiny program, beside one whose rule keeps the votes.
+// A session with an optimizer's rule on the tiny program, and a second session whose rule keeps the votes.
 #ifndef EGGROLL_TESTS_TRAIN_RULE_SESSION_H
 #define EGGROLL_TESTS_TRAIN_RULE_SESSION_H
 

@@ -160,8 +160,8 @@ class SmallRunTest : public ScratchTest {
     return steps;
   }
 
-  // Ended in any way it goes on to the same run, and its journal gives all its checkpoints again. settings: of a small
-  // run of six steps.
+  // However it ended, a run goes on to the same result, and its journal gives all its checkpoints again. settings: of a
+  // small run of six steps.
   void expect_goes_on(const std::vector<std::string>& settings, bool at_every_step = false);
 };
 

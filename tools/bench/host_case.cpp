@@ -27,7 +27,7 @@ Fitness sign_fitness(const Host& host) {
   return Fitness(settings);
 }
 
-// Evenly spread losses of two members a pair.
+// Evenly spread losses, two for each pair.
 std::vector<int64_t> random_losses(uint32_t pairs) {
   std::minstd_rand draw(pairs);
   std::vector<int64_t> losses(size_t{2} * pairs);

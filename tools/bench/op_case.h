@@ -8,7 +8,7 @@
 
 namespace eggroll::bench {
 
-// The ops that can be measured alone: all but store.
+// The ops that can be measured by themselves: all but store.
 const std::vector<std::string>& benchmarked_ops();
 
 // width: the size of the op's input and output; for loss the vocabulary.

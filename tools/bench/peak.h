@@ -1,6 +1,6 @@
 // Register-only peaks: the int8 multiply-add loops of an instruction set's micro-kernels, if loads, stores and all else
-// were free. Each lives in a file with its own flags and is called only where the processor has it. The loops' bodies
-// are assembly, so that no compiler can fold the products or move a sum to memory.
+// were free. Each loop is in a file with its own flags, and is called only if the processor has its instructions. The
+// loops' bodies are assembly, so that no compiler can fold the products or move a sum to memory.
 #ifndef EGGROLL_BENCH_PEAK_H
 #define EGGROLL_BENCH_PEAK_H
 

@@ -1,4 +1,4 @@
-// Built with -mavx2 -mavxvnni; the first loop needs AVX2 alone.
+// Built with -mavx2 -mavxvnni; the first loop needs only AVX2.
 #include <immintrin.h>
 
 #include "bench/peak.h"

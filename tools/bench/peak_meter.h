@@ -10,13 +10,13 @@ namespace eggroll::bench {
 
 class PeakMeter {
  public:
-  // Throws Error where the peak's loop does not make the products it counts.
+  // Throws Error if the peak's loop does not make the products that it counts.
   PeakMeter(const Peak& peak, int threads);
 
   const char* name() const { return peak_.name; }
   // Called before the first iteration and after the last one.
   void take_slice();
-  // Called between iterations. Takes a slice where the last one is a quarter of a second old, so that the machine's
+  // Called between iterations. Takes a slice if the last one is a quarter of a second old, so that the machine's
   // peak is known just before and just after every stretch of work.
   void between_iterations();
   // GMAC/s of all threads together, the mean of the slices since the last reset.

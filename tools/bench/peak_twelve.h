@@ -1,4 +1,4 @@
-// The loop of most peaks: twelve multiply-adds into sums of their own, more than latency times issue rate on any
+// The loop of most peaks: twelve multiply-adds, each into its own sum, more than latency times issue rate on any
 // processor that has the instruction. MULTIPLY_ADD(sum) is one, of operand 13 with itself; operand 12 is free.
 #ifndef EGGROLL_BENCH_PEAK_TWELVE_H
 #define EGGROLL_BENCH_PEAK_TWELVE_H

@@ -17,7 +17,7 @@
 namespace eggroll::bench {
 namespace {
 
-constexpr uint32_t kMembersPerStream = 16;  // members in a stream, where this divides the population
+constexpr uint32_t kMembersPerStream = 16;  // members in a stream, if this divides the population
 constexpr uint32_t kFewStreams = 64;        // the held-out streams of configs/config.yaml
 constexpr uint32_t kManyStreams = 2048;     // fill every thread of a machine of some dozen cores
 constexpr uint64_t kFirstStep = 1000;       // sign_es moves most weights in the first ones

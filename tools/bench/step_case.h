@@ -18,7 +18,7 @@ struct StepShape {
   std::string name() const;  // as in "6x256/pop2048/tokens32" or "6x256/pop2048/tokens32/tables"
 };
 
-// Reads a name; throws Error if it is no shape.
+// Reads a shape from its name. Throws Error if the name is not a shape's.
 StepShape parse_step_shape(const std::string& name);
 
 // The shapes that are measured by default.

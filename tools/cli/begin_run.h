@@ -1,4 +1,4 @@
-// What eggroll run shares with eggroll fork, and has in a file of its own.
+// Functions that eggroll run and eggroll fork share, and those of eggroll run that have their own file.
 #ifndef EGGROLL_CLI_BEGIN_RUN_H
 #define EGGROLL_CLI_BEGIN_RUN_H
 
@@ -19,7 +19,7 @@ void require_no_sweep(const ConfigNode& config);
 int begin_run(ConfigNode config, const Overrides& overrides, const std::vector<std::string>& command_line,
               bool show_monitor, const std::function<Registry(const ConfigNode&)>& registry_of);
 
-// eggroll run --multirun. All are composed before the first begins; one that fails does not stop the others.
+// eggroll run --multirun. All runs are composed before the first begins. A run that fails does not stop the others.
 int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor);
 
 }  // namespace eggroll

@@ -18,7 +18,7 @@ namespace eggroll {
 
 // What completion offers for the words of a positional, or for an option's value.
 enum class Words {
-  kThese,  // those that the command lists
+  kThese,  // the words that the command lists
   kCommands,
   kRuns,
   kCheckpoints,  // RUN or RUN@CHECKPOINT
@@ -37,9 +37,9 @@ struct Offer {
 struct CommandLine {
   CommandLine(int argc, char** argv);
 
-  // A command. does: returns the exit code.
+  // Declares a command. does: runs it and returns the exit code.
   CLI::App* add(const std::string& name, const std::string& help, const std::function<int()>& does);
-  // One whose words are overrides.
+  // Declares a command whose words are overrides.
   CLI::App* add_composing(const std::string& name, const std::string& help, Overrides& overrides,
                           const std::function<int()>& does);
 
@@ -50,14 +50,14 @@ struct CommandLine {
     offers[option] = std::move(offer);
     return option;
   }
-  // Those that several commands take.
+  // Options that several commands take.
   void takes_run(CLI::App* command, std::filesystem::path& run);
   void takes_results(CLI::App* command, const std::string& name, std::filesystem::path& results);
   void takes_checkpoint(CLI::App* command, std::string& checkpoint, std::string& weights);
 
   CLI::App app{"Experiments with integer evolution strategies", "eggroll"};
   HostOptions host;
-  std::vector<std::string> typed;  // "eggroll", and the words behind it
+  std::vector<std::string> typed;  // "eggroll", and the words after it
   std::map<const CLI::Option*, Offer> offers;
   int exit_code = 0;
 };
@@ -70,7 +70,7 @@ void add_json(CLI::App* command, bool& json);
 inline constexpr const char* kRunHelp =
     "The run: its folder, or the name of one below ./results or 4 digits of its hash (eggroll ls)";
 
-// Checks of a value. CLI11 reads 010 as 8, takes what is too large for the largest number, and an empty word for 0.
+// Checks of a value. CLI11 reads 010 as 8, a number that is too large as the largest number, and an empty word as 0.
 std::function<std::string(const std::string&)> whole_number(uint64_t least, uint64_t most);
 std::function<std::string(const std::string&)> real_number(double least, double most);
 

@@ -42,8 +42,8 @@ EGGROLL_COMMANDS(EGGROLL_DECLARE)
 }  // namespace commands
 
 // completion.cpp. Prints what the last of the words may become, one a line: the whole word, a tab and what it means.
-// words: those behind "eggroll"; the last is the one to complete, and may be empty. Prints nothing where it knows
-// nothing, as in a folder without a configuration.
+// words: those after "eggroll"; the last is to be completed, and may be empty. Prints nothing if it knows nothing, as
+// in a folder without a configuration.
 void print_completions(const CommandLine& line, const std::vector<std::string>& words);
 
 }  // namespace eggroll

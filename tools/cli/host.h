@@ -42,7 +42,7 @@ std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config);
 // user named.
 Registry find_plugins_of_run(const ConfigNode& config, const std::vector<std::filesystem::path>& allowed);
 
-// The lines of the comment that a file begins with; "" where it begins with none, or is none.
+// The lines of the comment that a file begins with; "" if there is no comment, or no file.
 std::string heading_comment(const std::filesystem::path& file);
 
 // The folder of the running executable.

@@ -15,7 +15,7 @@ struct Labels {
   std::string note;
 };
 
-// Empty where the run has none. Throws Error where labels.json is damaged.
+// Empty if the run has no labels. Throws Error if labels.json is damaged.
 Labels read_labels(const RunFolder& folder);
 void write_labels(const RunFolder& folder, const Labels& labels);
 

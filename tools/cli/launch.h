@@ -14,13 +14,13 @@ namespace eggroll {
 inline constexpr const char* kAsAxis =
     "put them into sweep.product, sweep.seeds or sweep.search.params to try each, or ";
 
-// What a launch of points needs beside the sweep.
+// What a launch of points needs in addition to the sweep.
 struct Launch {
   std::unique_ptr<Launcher> launcher;
   LaunchOptions options;
 };
 
-// What eggroll sweep is told beside the overrides.
+// The options of eggroll sweep, which it gets in addition to overrides.
 struct SweepArguments {
   LocalWorkers workers;
   bool retry_failed = false;
@@ -31,7 +31,7 @@ struct SweepArguments {
 
 // Throws Error if a point could not run. It says each reason once, with the first point that has it.
 void require_runnable(const Sweep& sweep, const std::vector<PointCheck>& checks);
-// What is said behind the number of points: runs that are repeated, and points that are no longer in the grid.
+// The text after the number of points: repeated runs, and points that are no longer in the grid.
 std::string leftovers(const Sweep& sweep);
 // Says how the command line narrows the sweep.
 void print_said(const Sweep& sweep);
@@ -45,12 +45,12 @@ void check_done(const Sweep& sweep, const Launch& launch);
 void check_some_frozen(const Sweep& sweep, const Launch& launch);
 // From here on a signal ends the launch in its three stages.
 void heed_stops(const Launch& launch);
-// Runs the points that are left. The sweep is written.
+// Runs the points that are left. The sweep must have been written.
 SweepResult run_points(const Sweep& sweep, const Launch& launch);
 // Says so; returns the exit code.
 int stopped_by_signal();
 
-// eggroll sweep, where the sweep is a search.
+// eggroll sweep, if the sweep is a search.
 int search_command(const ConfigSearch& search, const Overrides& overrides, const SweepArguments& arguments);
 
 }  // namespace eggroll

@@ -1,4 +1,4 @@
-// Runs by what people call them.
+// Finds runs by the names that people give to commands.
 #ifndef EGGROLL_TOOLS_CLI_RUNS_H
 #define EGGROLL_TOOLS_CLI_RUNS_H
 

@@ -24,7 +24,7 @@ inline void catch_hangup(void (*handler)(int)) {
   sigaction(SIGHUP, &action, nullptr);
 }
 
-// For a signal that has points saved at once, however often it comes.
+// For a signal after which points are saved at once, however often it comes.
 inline void stop_at_once(int number) {
   stop_signal.store(number);
   if (stops.load() < 2) stops.store(2);

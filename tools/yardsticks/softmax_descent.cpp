@@ -24,14 +24,14 @@
 namespace {
 
 constexpr size_t kVocab = 256;
-constexpr size_t kLanes = 16;  // sums of their own, so that the compiler need not change an order
+constexpr size_t kLanes = 16;  // separate sums, so that the compiler need not change the order of additions
 
 struct Table {
   uint32_t tokens;
   uint32_t rows;
   std::vector<float> weights;
   std::vector<float> squares;
-  size_t row = 0;  // where it begins, at the byte in hand
+  size_t row = 0;  // where it begins, at the current byte
 };
 
 std::vector<uint8_t> read(const char* path) {
@@ -87,7 +87,7 @@ class Tables {
     return -std::log2(static_cast<double>(std::max(probabilities_[text[i]], 1e-30F)));
   }
 
-  // Moves what score() has read.
+  // Updates the rows that score() has read.
   void descend(uint8_t target) {
     probabilities_[target] -= 1;
     for (Table* table : read_) {

@@ -135,8 +135,7 @@ EGG_FN uint32_t exchanged_stages(uint32_t blocks, uint32_t group) {
   return divide_up(exchanged_units(blocks, group), 2 * blocks);
 }
 
-// A block of threads: its tiles, the warpgroups that share each tile, and the lengths of the rings of weights and
-// noise.
+// A block of threads: its tiles, the warpgroups that share each tile, and the lengths of its rings.
 struct FusedShape {
   uint32_t tiles;
   uint32_t warpgroups;

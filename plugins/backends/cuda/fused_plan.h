@@ -59,8 +59,7 @@ struct FusedPlan {
   uint32_t noise_blocks = 0;  // of a pair's noise, all places
 };
 
-// plan: complete except for the result. Returns nothing if the program is no such chain, or the chip has no room for
-// it.
+// plan: complete except for the result. Returns nothing if the program is no such chain, or does not fit.
 std::optional<FusedPlan> fuse(const Plan& plan, const Room& room);
 
 }  // namespace eggroll::cuda

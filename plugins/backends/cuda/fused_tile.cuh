@@ -222,8 +222,7 @@ struct FusedTile {
     return noise + noise_stage.behind() / 16 * (args.shape.noise_slot / kUnit);
   }
   // Each thread arrives for itself, after its reads. Without the fence an arrival may overtake a load, and the copy
-  // engine overwrite what has not been read yet. Seen once in 500 evaluations; docs/notes/cuda.md says how it was
-  // found.
+  // engine overwrite unread data. It happened once in 500 evaluations; docs/notes/cuda.md says how it was found.
   __device__ __forceinline__ void leave_noise() {
     publish_to_async();
     set_free(noise_stage.filled);

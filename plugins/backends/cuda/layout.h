@@ -53,8 +53,7 @@ enum SideA : uint8_t { kDrawnA, kKeyedA, kNoA };
 
 // Kernels run the program's ops and these ops of the backend. kKeep leaves a value in device memory, where the sites of
 // a session read it. Draws take it from there: kTake as it is, kMove as a draw perturbs it. kAttendOfDraw is the
-// draws' attention, which reads keys and values of earlier tokens there and, at tokens of a horizon, in the draws' own
-// cache.
+// draws' attention, which reads earlier keys and values there and, at tokens of a horizon, in the draws' own cache.
 enum DeviceCode : int32_t { kLoadState = 100, kKeep, kTake, kMove, kAttendOfDraw };
 
 // Ops that the smallest kernel has for int8 values. All other ops are in the full kernel, because an op that a kernel

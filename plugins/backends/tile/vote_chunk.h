@@ -2,8 +2,7 @@
 //
 // A block is four pairs whose fitness has one magnitude. A block with one rank is a step of the product: a lane has
 // four bytes of a row and four of a column. Side A takes the sign of the fitness and is stored plus 46, because
-// products multiply unsigned by signed bytes. The 46 adds the same excess to a column in every row, which is subtracted
-// again.
+// products multiply unsigned by signed bytes. The 46 adds the same excess to a column in every row; it is subtracted.
 #ifndef EGGROLL_TILE_VOTE_CHUNK_H
 #define EGGROLL_TILE_VOTE_CHUNK_H
 
@@ -234,8 +233,7 @@ class VoteChunk {
   }
 
   // Goes from the largest fitness down. Each run adds its product to the sums of the run before, and multiplies them by
-  // the step to the next smaller fitness, which is nearly always 1. Sums may leave int32 in between, and then come
-  // back.
+  // the step to the next smaller fitness, which is nearly always 1. Sums may leave int32 on the way, and return.
   template <size_t R, size_t P>
   EGG_INLINE void add_block(const int8_t* left, size_t piece, int32_t* sums, size_t sum_cols) const {
     sums += piece * S::kLanes;

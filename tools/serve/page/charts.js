@@ -33,7 +33,7 @@ function leastPositive(datasets, name) {
 
 // A canvas in a box, and the switches of its axes as `tools`.
 // draw(datasets, scales, fit) shows the datasets, and may be called again. fit(x's zoom or null, the names of the
-// logarithmic axes) gives the range of y that is shown where the reader has not zoomed it.
+// logarithmic axes) gives the range of y that is shown if the reader has not zoomed it.
 export function chartPanel(id, title) {
   const canvas = h("canvas", { id, tabindex: "0", role: "img", "aria-describedby": `${id}-keys` });
   const frame = h("div", { class: "frame", hidden: true });

@@ -22,7 +22,7 @@ function datasetOf(line, x, label, colour, held_out) {
   };
 }
 
-// The baselines as dashed lines across the chart, where all runs have the same.
+// The baselines as dashed lines across the chart, if all runs have the same baselines.
 function baselinesOf(runs, datasets) {
   const places = datasets.flatMap((set) => set.data.map((point) => point.x)).filter((x) => x > 0);
   const texts = new Set(runs.map((run) => JSON.stringify(run.baselines)));

@@ -16,8 +16,8 @@ export function h(tag, attributes = {}, ...children) {
 
 const shownIn = new WeakMap(); // by parent: its children as HTML
 
-// Gives the parent these children. It stays as it is where they look as before, so that the reader keeps an open list
-// or a selected text; where they do not, the control of the same name gets the focus back.
+// Gives the parent these children. It stays as it is if they look as before, so that the reader keeps an open list
+// or a selected text. If they do not, the control of the same name gets the focus back.
 export function renew(parent, ...children) {
   const fresh = h("div", {}, ...children);
   if (shownIn.get(parent) === fresh.innerHTML) return;

@@ -63,7 +63,7 @@ export function monitorChart() {
   const box = h("section", { id: "monitor-time", hidden: true },
     head("Monitor over time", choices, panel.tools), panel.box, legend, note);
 
-  // look: the monitor's part of the reply about a run; null where there is none.
+  // look: the monitor's part of the reply about a run; null if it has none.
   function show(look, of) {
     const figures = figuresOf(look?.series ?? []);
     box.hidden = figures.size === 0;

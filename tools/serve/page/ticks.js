@@ -1,7 +1,7 @@
 // The numbers along an axis.
 import { count } from "./format.js";
 
-// As many decimals as tell neighbours apart.
+// The number of decimals that tells neighbouring ticks apart.
 function plain(value, ticks) {
   const gaps = ticks.slice(1).map((tick, i) => Math.abs(tick.value - ticks[i].value)).filter((gap) => gap > 0);
   if (!gaps.length) return String(Number(value.toPrecision(4)));
@@ -9,7 +9,7 @@ function plain(value, ticks) {
   return value.toFixed(Math.max(0, Math.min(decimals, 8)));
 }
 
-// Ticks in this format where it tells them apart, else plain numbers.
+// Ticks in this format if it tells them apart, else plain numbers.
 export const ticksAs = (format) => (value, _, ticks) => {
   const texts = new Set(ticks.map((tick) => format(tick.value)));
   return texts.size === ticks.length ? format(value) : plain(value, ticks);

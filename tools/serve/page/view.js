@@ -11,7 +11,7 @@ export const runAddress = (folder) => addressOf("/run", new URLSearchParams({ fo
 export const findingsAddress = (folders) => `findings?${new URLSearchParams(folders.map((folder) => ["folder", folder]))}`;
 export const experimentAddress = (experiment) => addressOf("/", new URLSearchParams({ experiment }));
 
-// The experiment that is shown where the address names none. The first choice of the reader puts it into the address,
+// The experiment that is shown if the address names none. The first choice of the reader puts it into the address,
 // so that the view stays what it is when a newer run begins.
 let opened = "";
 export const openedOn = (experiment) => { opened = experiment; };

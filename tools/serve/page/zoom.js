@@ -1,5 +1,5 @@
-// Zooms a chart: the reader drags over a part of it, or presses keys while it has the focus. A finger chooses a range
-// of x alone, because up and down scroll the page.
+// Zooms a chart: the reader drags over a part of it, or presses keys while it has the focus. A finger chooses only
+// a range of x, because up and down scroll the page.
 
 const kLeastDrag = 12; // pixels; a shorter one is a click
 
