@@ -1,4 +1,4 @@
-// What the devices have room for: the part of a session's plan that asks the driver.
+// The part of a session's plan that asks the driver: how much the devices have room for.
 #include <algorithm>
 
 #include "device.h"
@@ -20,7 +20,7 @@ std::string name_of(int device) {
   return properties.name;
 }
 
-// Free on the current device, and what the pool keeps of sessions that are gone.
+// Bytes that are free on the current device, and bytes that its pool keeps from closed sessions.
 uint64_t free_memory(int device) {
   size_t free = 0;
   size_t total = 0;
@@ -39,9 +39,9 @@ struct Choice {
   uint32_t blocks;  // at once
 };
 
-// A multiprocessor works on two tiles at once where they find room beside each other and there are more tiles than
-// multiprocessors, on three or four of fused ops with few channels. With a ring of weights a block has both, and only
-// what linears read must be on chip; without, each has a block of its own, and all its values on chip.
+// A multiprocessor works on two tiles at once if both fit and there are more tiles than multiprocessors, and on three
+// or four tiles of fused ops with few channels. With a ring of weights a block has both, and only what linears read
+// must be on chip; without, each has a block of its own, and all its values on chip.
 Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members, bool may_fuse) {
   constexpr uint32_t kReserved = 1024;  // of every block, by the driver
   const uint32_t multiprocessors = attribute(device, cudaDevAttrMultiProcessorCount);
@@ -91,7 +91,7 @@ bool can_read(int device, int other) {
   return device == other || can != 0;
 }
 
-// Whether each of several devices can read what the others hold.
+// Whether each of several devices can read the memory of the other devices.
 bool can_read_others(const std::vector<int>& devices) {
   for (const int device : devices) {
     for (const int other : devices) {
@@ -101,8 +101,8 @@ bool can_read_others(const std::vector<int>& devices) {
   return devices.size() > 1;
 }
 
-// Whether members vote on rows of tables. To add such votes up between devices takes longer than to make them: each
-// device makes those of all pairs, on rows of its own.
+// Whether members vote on rows of tables. Adding up such votes between devices takes longer than making them, so
+// each device makes the votes of all pairs on its own rows.
 bool has_voted_rows(const egg_session_spec& spec) {
   return spec.voters != nullptr &&
          std::any_of(spec.voters, spec.voters + spec.program->param_count,

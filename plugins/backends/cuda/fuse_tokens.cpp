@@ -1,5 +1,5 @@
-// Programs whose tiles hold tokens: a transformer's layers, with windows of some tokens, one draw a side and one
-// warpgroup a tile.
+// Programs whose tiles hold tokens: a transformer's layers, with windows of some tokens, one draw per side and
+// one warpgroup per tile.
 #include <bit>
 
 #include "fuser.h"
@@ -30,7 +30,7 @@ class TokenFuser : public Fuser {
     return op != nullptr && op->in[0] == in ? op : nullptr;
   }
 
-  // Keeps what the kernel has once for all ops. False where an op before had something else.
+  // Keeps what the kernel has once for all ops. Returns false if an earlier op had something else.
   static bool keep(int32_t& kept, int32_t value) {
     if (kept < 0) kept = value;
     return kept == value;
@@ -46,7 +46,7 @@ class TokenFuser : public Fuser {
     return true;
   }
 
-  // All of a linear whose outputs are made 64 at a time, of all channels.
+  // Adds all stages of a linear whose outputs are made 64 at a time from all channels.
   void add_square(const egg_op& op) {
     add_side_b(op);
     add_side_a(op);
@@ -138,7 +138,7 @@ class TokenFuser : public Fuser {
     shape.span = rows_ == Rows::kSpan ? kSpan : std::bit_ceil(context);
     shape.noise_slot = most_noise * tile_pairs(shape) * 2 * kBlock;
     shape.steps = divide_up(context, shape.span);
-    // One attention after the other uses the same place, and then the logits.
+    // All attentions use the same place in turn, and then the logits use it.
     shape.caches = std::max(cache_parts(rows_) * 2 * fused_.blocks * cache_block_bytes(context),
                             fused_.logit_blocks * kValueBlock);
     return true;

@@ -7,15 +7,15 @@
 namespace eggroll::cuda {
 namespace {
 
-// A stage has two parts: where a piece has two blocks of 64 rows, the draws of each; else two draws one after the
-// other. A warp has 32 of the rows of a part.
+// A stage has two parts. If a piece has two blocks of 64 rows, each part has the draws of one block. Else the parts are
+// two draws, one after the other. A warp has 32 rows of a part.
 constexpr uint32_t kStageParts = 2;
 constexpr uint32_t kFitnessBytes = 128;  // room for a tile's 32
 constexpr uint32_t kPartBytes = 2 * kNoiseBlock + kFitnessBytes;
 constexpr uint32_t kStageBytes = kStageParts * kPartBytes;
 static_assert(kNoiseBlock == kVoteThreads * kUnit && kTilePairs == 2 * kUnit);
-// The columns of a draw times the fitness of its pairs, in words as multiply() makes them: all warps of the draw read
-// them. While they do, those of the next stage are made.
+// The columns of a draw times the fitness of its pairs, in words as multiply() makes them. While all warps of
+// the draw read them, the columns of the next stage are made.
 constexpr uint32_t kColumnsBytes = kNoiseBlock;  // of a word
 template <int kWords>
 constexpr uint32_t kDrawColumns = kWords* kColumnsBytes;
@@ -31,14 +31,14 @@ constexpr uint32_t kShared = kRing<kWords> + kAllColumns<kWords>;
 constexpr uint32_t kSumStride = kBlock + 1;
 constexpr uint32_t kSumRows = 16;
 static_assert(kVoteWarps * kSumRows * kSumStride * sizeof(long long) <= kShared<1>);
-// 255 * 46 * 2^17 < 2^31: as many draws as a block's int32 sums hold.
+// The most draws whose sums fit in a block's int32: 255 * 46 * 2^17 < 2^31.
 constexpr uint32_t kMostTiles = (1 << 17) / kTilePairs;
 
 __device__ void fetch_unit(void* to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 __device__ void end_fetch() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// Until at most kLeft of them are under way.
+// Waits until at most kLeft copies are under way.
 template <int kLeft>
 __device__ void wait_fetched() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
@@ -56,8 +56,8 @@ __device__ void turn(const uint32_t (&from)[4], uint32_t (&to)[4]) {
   to[3] = pick(high, high2, 0x7632);
 }
 
-// Four draws of a pair times its fitness. One word where all |f| <= 2, for |f*a| is then at most 92; else two, whose
-// numbers are 256 * high + low, with low in [0, 255] and high in [-23, 22].
+// Four draws of a pair times its fitness: one word if all |f| <= 2, because |f*a| is then at most 92; else two words,
+// whose numbers are 256 * high + low, with low in [0, 255] and high in [-23, 22].
 template <int kWords>
 __device__ void multiply(uint32_t four, int32_t fitness, uint32_t (&products)[kWords]) {
   const uint32_t raised = four ^ 0x80808080u;  // 128 higher
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(kVoteThreads, kWords == 1 ? 4 : 3)
       }
     }
     __syncthreads();
-    // The parts of a single block of rows are summed up first.
+    // With a single block of rows, the sums of both parts are added up first.
     const uint32_t rows = (two_blocks ? kVoteWarps : kVoteWarps / 2) * kSumRows;
     for (uint32_t i = thread; i < rows * kBlock; i += kVoteThreads) {
       const uint32_t row = i / kBlock;

@@ -62,7 +62,7 @@ void MemoryPlan::add_param(uint32_t i, const Plan& plan, const egg_rule& rule, c
              taken(param.later_bytes) + taken(param.slot_cells * sizeof(uint32_t));
 }
 
-// What all of a session's work takes, whatever the population.
+// The memory that a session takes for any population.
 void MemoryPlan::set_areas(const Plan& plan, const egg_rule& rule) {
   size_t largest = 0;   // parameter
   size_t jobs[3] = {};  // of votes: of matrices, of vectors, of rows
@@ -140,7 +140,7 @@ void MemoryPlan::set_areas_of_passes(const Plan& plan, const std::vector<BehindP
   set(bytes_, Area::kLaterNoise, later->layout.bytes * kTilePairs, 1);
 }
 
-// Where each parameter's votes lie. Those of masked tables lie together, behind all that an update clears.
+// Places each parameter's votes. Votes of masked tables lie together, after all that an update clears.
 void MemoryPlan::place_votes() {
   const auto place = [&](bool masked) {
     for (ParamMemory& param : params) {
@@ -172,7 +172,7 @@ uint32_t MemoryPlan::pairs_for(uint32_t population) const {
   return divide_up(divide_up(own_members(spec_, population) / 2, whole), devices_) * whole;
 }
 
-// No more blocks than a share has tiles for, where each tile at work takes memory.
+// If each running tile takes memory: no more blocks than a share has tiles for.
 uint32_t MemoryPlan::blocks_for(uint32_t population) const {
   if (tile_workspace_ == 0) return most_blocks_;
   return std::clamp(divide_up(pairs_for(population), tiles_ * kTilePairs), 1U, most_blocks_);

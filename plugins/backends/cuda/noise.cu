@@ -1,4 +1,4 @@
-// Noise of whole pairs into device memory, once a step.
+// Makes the noise of whole pairs in device memory, once per step.
 #include <algorithm>
 
 #include "device.h"
@@ -13,8 +13,7 @@ constexpr uint32_t kWarps = kThreads / 32;
 constexpr uint32_t kBlockUnits = kBlock / kUnit;
 constexpr uint32_t kPairsAtOnce = 32 / kBlockUnits;
 
-// The pairs of a tile as the lanes of a warp share them: each has a unit of a pair in hand, and one pair's keys in
-// store.
+// How the lanes of a warp share a tile's pairs: each makes units of some pairs, and stores one pair's keys.
 struct Lanes {
   uint32_t lane = threadIdx.x % 32;
   uint32_t unit = lane % kBlockUnits;
@@ -109,7 +108,7 @@ __device__ void make_key(const NoiseArgs& args, const NoisePart& s, uint32_t fir
       egg_noise_key(args.seed, args.step, first_pair + lane, s.param, EGG_SIDE_A, s.rank);
 }
 
-// A warp makes a part of a tile's pairs.
+// Each warp makes one part of the noise for a tile's pairs.
 __global__ void __launch_bounds__(kThreads) noise_kernel(const NoiseArgs args) {
   __shared__ uint32_t table[kOwnValues];
   const OwnValues own(args.values, table, kThreads);

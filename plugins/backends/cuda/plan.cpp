@@ -193,7 +193,7 @@ class Planner {
     const bool made = first != nullptr && first->out == static_cast<int32_t>(v);
     const bool read = stay.end > stay.begin;
     const size_t bytes = size_t{places_[v].bytes} / kUnit * kPlane;
-    // All but the last two blocks of outputs, or the one that is alone.
+    // All blocks of outputs but the last two, or but the last one if their number is odd.
     const uint32_t blocks = divide_up(places_[v].size, kBlock);
     const size_t early = bytes / blocks * ((blocks - 1) / 2 * 2);
     return {
@@ -298,7 +298,7 @@ class Planner {
     op.b_stride = padded(cols, kBlock);
   }
 
-  // Behind the values, whose room is known by now.
+  // After the values, whose size is known here.
   void add_caches(DeviceOp& op) {
     const size_t bytes = size_t{kTileRows} * static_cast<size_t>(program_.context) * op.out.bytes;
     if (cache_bytes_ == 0)

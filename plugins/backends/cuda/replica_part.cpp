@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kFewestBytes = size_t{1} << 20;  // that several threads copy
 
-// Selects the device for what follows. Its pool keeps what is freed.
+// Selects the device for later calls. Its pool keeps freed memory.
 ReplicaPlan selected(ReplicaPlan own) {
   check(cudaSetDevice(own.device), "be selected");
   cudaMemPool_t pool = nullptr;
@@ -48,7 +48,7 @@ void ReplicaDevice::finish() const {
   }
 }
 
-// While one half of the locked memory is filled, the other is copied from.
+// Fills one half of the locked memory while the other half is copied from.
 void ReplicaDevice::bring(void* to, const void* from, size_t bytes, const char* what) {
   constexpr size_t kPiece = kStagingBytes / 2;
   staging.reserve(std::min(bytes, kStagingBytes));

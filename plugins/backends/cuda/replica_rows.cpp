@@ -6,7 +6,7 @@
 
 namespace eggroll::cuda {
 
-// What all lists of tables have alike. reads: as of SiteVoter.
+// Adds a table to a list, with what all tables have in common. reads: see SiteVoter.
 RowTable& ReplicaUpdate::add_table(TableList& list, RowTables& all, uint32_t index, const std::vector<int32_t>& reads,
                                    const RowLists& lists, const Room& before) const {
   const ReplicaWeights::Param& param = weights_[index];
@@ -39,7 +39,7 @@ RowTable& ReplicaUpdate::add_table(TableList& list, RowTables& all, uint32_t ind
 
 // The room behind a masked table's part of the lists.
 ReplicaUpdate::Room ReplicaUpdate::after(const Room& before, uint32_t index, size_t readers) const {
-  // Streams that have a vote here: of all pairs where rows have owners.
+  // Streams that have a vote here: those of all pairs if rows have owners.
   const size_t streams =
       own_.owners > 1 ? streams_read_ : std::min<size_t>(streams_read_, divide_up(own_.vote_pairs, stream_pairs_) + 1);
   const size_t reads = streams * tokens_read_ * readers;
@@ -92,7 +92,7 @@ void ReplicaUpdate::make_row_tables() {
   rows_.readers = take(Area::kReaders, list.readers);
   rows_.tables = take(Area::kRowTables, list.tables);
   row_tables_.tables = rows_.tables.get();
-  // What earlier choices have left.
+  // Clears the results of earlier choices.
   votes_.zero(stream_);
   rows_.counters.zero(stream_);
 }
@@ -167,7 +167,7 @@ void ReplicaUpdate::list_streams(const egg_update& u) {
   launch_list_streams(args, stream_);
 }
 
-// Votes of masked tables; their noise is there.
+// Makes the votes of masked tables, whose noise must be in memory.
 void ReplicaUpdate::make_row_votes(Range pairs) {
   RowVoteArgs args{};
   args.tables = row_tables_;

@@ -19,7 +19,7 @@ void ReplicaUpdate::each_site_voter(const DeviceArray<long long>& votes, bool on
   each(plan_.sites.vectors, true);
 }
 
-// Rows have the votes of all streams. The other replicas have ended the evaluation: their losses are there.
+// Rows get the votes of all streams. The other replicas must have ended the evaluation.
 void ReplicaUpdate::bring_errors() {
   for (const ReplicaUpdate* other : replicas_) {
     if (other == this) continue;
@@ -122,7 +122,7 @@ void ReplicaUpdate::add_site_votes(const SiteVoter& voter, Squares squares, bool
   }
 }
 
-// The votes are still zero.
+// The votes must still be zero.
 void ReplicaUpdate::upload_others_votes(const SiteVoter& voter, Squares squares) {
   if (others_.empty() || others_[voter.site].empty()) return;
   const SummedVoter& summed = plan_.sites.sites[voter.site].summed_voter(voter.param);
@@ -139,7 +139,7 @@ void ReplicaUpdate::clear_votes(const egg_site_part& part) const {
   std::fill_n(part.votes, plan_.sites.sites[part.site].votes(), int64_t{0});
 }
 
-// No update is under way, so that the array of votes is free.
+// No update may be under way, because this uses the array of votes.
 void ReplicaUpdate::add_to_site_part(const egg_site_part& part) {
   const SiteShape& site = plan_.sites.sites[part.site];
   const auto [first, places] = own_.own_places(site);

@@ -203,8 +203,8 @@ void ReplicaUpdate::vote_async(const egg_update& u) {
   check(cudaEventRecord(votes_made_, stream_), "gather votes");
 }
 
-// Sends what tables and the rule need beside votes. It uses another stream: on that of the votes these copies would
-// wait for the next batch, which may be large.
+// Sends what tables and the rule need beside votes. It uses another stream, because on the votes' stream these copies
+// would wait for the next batch, which may be large.
 void ReplicaUpdate::send_numbers(const egg_update& u) {
   const std::vector<double> variances = row_variances(u);
   row_variances_.upload(variances.data(), variances.size(), device_.sending);
@@ -214,7 +214,7 @@ void ReplicaUpdate::send_numbers(const egg_update& u) {
   check(cudaStreamWaitEvent(stream_, numbers_sent_), "receive data");
 }
 
-// Votes of all parameters but masked tables.
+// Makes the votes of all parameters except masked tables.
 void ReplicaUpdate::make_votes(const egg_update& u, Range pairs, int32_t most_fitness) {
   const NoiseArgs drawn = noise_.make_parts(vote_parts_, vote_part_count_, u.step, pairs);
   const auto votes_of = [&](const Jobs<VoteJob>& jobs) {

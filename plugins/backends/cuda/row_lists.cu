@@ -1,5 +1,5 @@
 // Which streams read each row of the masked tables: counted, given a place in a list, and cut into pieces of work.
-// Votes are sums of whole numbers, so the order in a list says nothing.
+// Votes are sums of integers, so the order of a list does not matter.
 #include <algorithm>
 
 #include "device.h"
@@ -35,7 +35,7 @@ struct Read {
   }
   __device__ uint32_t row() const { return row(stream(), static_cast<uint32_t>(number % reads())); }
 
-  // The row; EGG_NO_ROW where there is none or the stream has read it before.
+  // The row; EGG_NO_ROW if there is none or the stream has read it before.
   __device__ uint32_t new_row() const {
     const uint32_t own_stream = stream();
     const auto own = static_cast<uint32_t>(number % reads());
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads) count_streams_kernel(const ReadArgs 
   }
 }
 
-// The sum of the values of the lanes before, and in *all that of all lanes.
+// Returns the sum of the values of earlier lanes; *all becomes the sum of all lanes.
 __device__ uint32_t sum_before(uint32_t value, uint32_t* all) {
   uint32_t sum = value;
 #pragma unroll
@@ -101,7 +101,7 @@ __device__ uint32_t sum_before(uint32_t value, uint32_t* all) {
   return sum - value;
 }
 
-// By all lanes: takes room for each one's `wanted`. Returns where the lane's begins.
+// Must be called by all lanes. Takes room for each lane's `wanted`, and returns where the lane's room begins.
 __device__ uint32_t take_room(uint32_t* taken, uint32_t wanted) {
   uint32_t all = 0;
   const uint32_t before = sum_before(wanted, &all);
@@ -110,8 +110,8 @@ __device__ uint32_t take_room(uint32_t* taken, uint32_t wanted) {
   return __shfl_sync(kAll, at, 0) + before;
 }
 
-// Gives each row that has votes its part of the list and its pieces. A lane has kLaneRows neighbours, since all warps
-// take their room from the same counters.
+// Gives each row that has votes its part of the list and its pieces. A lane has kLaneRows neighbouring rows, because
+// all warps take room from the same counters.
 constexpr uint32_t kLaneRows = 8;
 
 __global__ void __launch_bounds__(kThreads) list_rows_kernel(const ReadArgs args) {

@@ -1,5 +1,5 @@
-// Votes on the rows of masked tables: a warp adds up what the pairs of a piece have for its row. Where a row has one
-// piece alone, the rule takes the votes at once, and they never lie in memory.
+// Votes on the rows of masked tables: a warp adds up what the pairs of a piece have for its row. If a row has only
+// one piece, the rule takes the votes at once, and they never lie in memory.
 #include "draw.cuh"
 #include "rule.cuh"
 #include "warp.cuh"
@@ -54,14 +54,14 @@ struct RowVotes {
     return {own, fitness * draw_of(args.values, __ldg(key), EGG_SIDE_A, piece.row)};
   }
 
-  // The votes of the piece's pairs. By all lanes of the warp, whose pieces have `most` pairs at most.
+  // The votes of the piece's pairs. All lanes of the warp must call it; their pieces have at most `most` pairs.
   __device__ void add_up(const RowPiece& piece, uint32_t most, uint32_t column, int32_t (&sums)[kWeights]) const {
     const bool exists = column < table.cols;
     for (uint32_t rank = 0; rank < args.ranks; ++rank) {
       const int8_t* keys = noise(table.key_offset + rank * kKeyBytes);
       const int8_t* b = noise(table.b_offset + rank * table.stride + column);
       for (uint32_t first = 0; first < most; first += 2 * lanes.count) {
-        // Each lane looks up two pairs, and then all take those of each lane.
+        // Each lane looks up two pairs; then all lanes use the pairs of each lane.
         const uint32_t own = first + 2 * lanes.own();
         Vote left{0, 0};
         Vote right{0, 0};
@@ -87,7 +87,7 @@ struct RowVotes {
     }
   }
 
-  // Adds up the piece's votes, or leaves them with their weights, which the rule moves. By all lanes of the warp.
+  // Adds up the piece's votes, or gives them to the rule with their weights. All lanes of the warp must call it.
   __device__ void make(const RowPiece& piece, uint32_t column, Weights<int32_t>& weights) const {
     const bool exists = piece.pairs > 0 && column < table.cols;
     const bool is_whole = piece.votes_row == kNoVotesRow;

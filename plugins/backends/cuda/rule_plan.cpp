@@ -44,7 +44,7 @@ RulePlan::RulePlan(const egg_rule& rule) {
       if (from.in[k] < 0) continue;
       const auto i = static_cast<size_t>(from.in[k]);
       node.in[k] = place[i];
-      // What is read for the last time leaves its place to what is made of it.
+      // A value that is read for the last time gives its place to the result.
       const bool again = std::find(from.in, from.in + k, from.in[k]) != from.in + k;
       if (last_reader[i] == n && !is_result[i] && !is_constant(rule.nodes[i]) && !again) free.push_back(place[i]);
     }

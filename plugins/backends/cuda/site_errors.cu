@@ -1,4 +1,4 @@
-// The errors of draws within the program: a block has a place, a thread some channels.
+// The errors of draws within the program. Each block has one place, each thread some of its channels.
 #include "device.h"
 #include "eggroll/draws.h"
 #include "sites.h"
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreads) site_errors_kernel(const SiteErrorAr
     const auto difference_of = [&](const int64_t* losses, uint32_t draw) {
       return losses[first_loss + 2 * draw + 1] - losses[first_loss + 2 * draw];
     };
-    // All threads go as often, for they share the differences.
+    // All threads loop equally often, because they share the differences.
     for (uint32_t first = 0; first < args.error_stride; first += kThreads) {
       const uint32_t channel = first + threadIdx.x;
       int32_t sum = 0;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) site_errors_kernel(const SiteErrorAr
   add_sums(args.sums, tokens, squares);
 }
 
-// A thread an entry.
+// Each thread makes one entry.
 __global__ void __launch_bounds__(kThreads) later_tokens_kernel(const LaterArgs args) {
   const uint32_t count = args.places * args.horizon;
   for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < count; i += gridDim.x * kThreads) {

@@ -1,4 +1,4 @@
-// Votes with the errors of sites. Sums are of whole numbers, so any order gives the same.
+// Votes with the errors of sites. Sums are of integers, so any order gives the same result.
 #include "rule.cuh"
 #include "sites.h"
 #include "warp.cuh"
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kRuleThreads, 14) site_rows_kernel(const SiteR
 constexpr uint32_t kMatrixThreads = 256;
 constexpr uint32_t kMatrixTile = 64;   // rows and columns of a block; a thread has four of each
 constexpr uint32_t kStagePlaces = 32;  // brought to the chip at once
-// 2^15 * 2^7 * 2^9 = 2^31: as many places as a block's int32 sums hold.
+// The most places whose sums fit in a block's int32: 2^15 * 2^7 * 2^9 = 2^31.
 constexpr uint32_t kMostPlaces = 512;
 
 // Blocks of x: pieces of the places; of y: tiles of rows; of z: tiles of columns.
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kMatrixTile)
 
 // ---- The rule of matrices ----
 
-// Weights of which each has a null deviation of its own, or keeps what it has.
+// Weights that each have their own null deviation, or do not change.
 struct ColumnWeights : Weights<long long> {
   static constexpr bool kMasked = true;
   float stds[kWeights];

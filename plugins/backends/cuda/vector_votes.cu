@@ -1,12 +1,12 @@
-// Votes of vectors, by a thread for each 16 values; and the sum of the votes of several devices. One launch for all
-// vectors.
+// Votes of vectors, with a thread for each 16 values, in one launch for all vectors; and the sum of the votes of
+// several devices.
 #include "draw_words.cuh"
 #include "votes.cuh"
 
 namespace eggroll::cuda {
 namespace {
 
-// A lane adds up 4 pairs of a tile. 4 * 127 * 46 * 46 * 1024 < 2^31: as many tiles of a warp as its int32 sums hold.
+// A lane adds up 4 pairs of a tile. The most tiles whose sums fit in a warp's int32: 4 * 127 * 46 * 46 * 1024 < 2^31.
 constexpr uint32_t kMostVectorTiles = 1024 * kVoteWarps;
 
 // Blocks of x: pieces of 64 values; of y: shares of the tiles. A lane has 16 of the values of 8 pairs at once.
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kVoteThreads) vector_votes_kernel(const VoteAr
       const uint64_t key_b = __shfl_sync(0xffffffffu, own_keys[1], pair);
       const int32_t f = __shfl_sync(0xffffffffu, own_fitness, pair);
       if (args.values.table == nullptr) {
-        // Values as they are looked up, those behind the vector's too: nobody votes with these.
+        // Looks up values, also some after the vector's end, with which nobody votes.
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
           const uint32_t word = from / 4 + static_cast<uint32_t>(k);

@@ -26,7 +26,7 @@ __global__ void unpad_kernel(const int8_t* from, int8_t* to, uint32_t rows, uint
   to[i] = from[i / cols * stride + i % cols];
 }
 
-// A unit of a form: four words of an output's inputs, from `at` on, `apart` words apart. What lies beyond the rows is
+// A unit of a form: four words of an output's inputs, from `at` on, `apart` words apart. Words beyond the rows are
 // zero.
 __device__ uint4 unit_of(const FormJob& job, uint32_t output, uint32_t at, uint32_t apart) {
   if (output >= job.real_rows || at >= job.stride) return make_uint4(0, 0, 0, 0);

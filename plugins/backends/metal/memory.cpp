@@ -7,7 +7,7 @@
 namespace eggroll::metal {
 namespace {
 
-// Votes take kEnoughGroups threadgroups where that leaves each share kFewestSharePairs pairs, else fewer.
+// Votes take kEnoughGroups threadgroups if each share then has kFewestSharePairs pairs, else fewer.
 constexpr uint32_t kEnoughGroups = 1024;
 constexpr uint32_t kFewestSharePairs = 256;
 
@@ -45,7 +45,7 @@ uint64_t row_voters_of(const Plan& plan, uint32_t population) {
   return plan.masked.empty() ? 0 : RowVoters::bytes(population / 2);
 }
 
-// All but the workspaces.
+// All memory except the workspaces.
 uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t population) {
   const egg_rule& rule = *spec.rule;
   const uint64_t members = own_members(spec, population);
@@ -70,7 +70,7 @@ uint64_t least_workspace(const Plan& plan, uint32_t members) {
   return uint64_t{std::min(tiles_of(members), kFewestTiles)} * plan.workspace;
 }
 
-// The largest buffer that it takes at least.
+// The size of the largest buffer that a session needs at least.
 uint64_t largest_of(const Plan& plan, const egg_session_spec& spec, uint32_t population) {
   const uint32_t members = own_members(spec, population);
   const SiteRoom sites(plan.sites, spec, population);

@@ -16,13 +16,13 @@ namespace eggroll::reference {
 using Weights = std::vector<int16_t>;
 
 // A pair's perturbation of one parameter: a is (rank, rows), b is (rank, cols); a vector has one draw each of (rows).
-// Both are empty where the pair does not perturb it.
+// Both are empty if the pair does not perturb it.
 struct ParamNoise {
   std::vector<int8_t> a;
   std::vector<int8_t> b;
 };
 
-// What a session knows that no op changes.
+// A session's data that no op changes.
 struct Model : LoweredProgram {
   explicit Model(const egg_session_spec& spec) : LoweredProgram(spec) {
     for (const LoweredParam& param : params) weights.emplace_back(param.count());
@@ -57,7 +57,7 @@ struct Frame {
 struct OpCall {
   const Model& model;
   const egg_op& op;
-  const std::vector<ParamNoise>* noise;  // null where the sign is 0
+  const std::vector<ParamNoise>* noise;  // null if the sign is 0
   int32_t sign;                          // +1, -1; 0 for the unperturbed model
   uint32_t token;
   const uint32_t* rows;  // of the token, by index

@@ -13,7 +13,7 @@ namespace eggroll {
 
 class ContextTables {
  public:
-  // Reads the list of that key. Throws Error where an entry is wrong.
+  // Reads the list of that key. Throws Error if an entry is wrong.
   ContextTables(Settings& settings, const std::string& key, int32_t vocab) {
     entries_.resize(settings.elements(key));
     for (size_t i = 0; i < entries_.size(); ++i) {

@@ -1,5 +1,5 @@
-// What the models share: the settings of embedding, head and sizes, and what stands before the first layer and behind
-// the last. Tables read by the hash of the last tokens may add to the embedding and to the logits.
+// What the models share: the settings of embedding, head and sizes, and the ops before the first layer and after the
+// last. Tables read by the hash of the last tokens may add to the embedding and to the logits.
 #ifndef EGGROLL_MODELS_COMMON_LANGUAGE_MODEL_H
 #define EGGROLL_MODELS_COMMON_LANGUAGE_MODEL_H
 

@@ -30,7 +30,7 @@ using namespace eggroll::metal;
       uint32_t lane [[thread_index_in_simdgroup]], uint32_t simdgroup [[simdgroup_index_in_threadgroup]]
 #endif
 
-// Where an array has to be in registers: every index is then a constant.
+// For an array that must be in registers: every index is then a constant.
 #define EGG_UNROLL _Pragma("clang loop unroll(full)")
 
 // What a buffer of constants or of others holds, as the thread's own.
@@ -49,7 +49,7 @@ inline uint64_t sum_of_lanes(uint64_t x) {
   return (high << 24) + simd_sum(static_cast<uint32_t>(x) & 0xffffffu);
 }
 
-// The job that a piece is of.
+// The job that a piece belongs to.
 template <class Job>
 inline uint32_t job_of(constant Job* jobs, uint32_t count, uint32_t piece) {
   uint32_t job = 0;
@@ -79,7 +79,7 @@ struct Four {
   int32_t at[4];
 };
 
-// Four values of a draw from 4 * word on, those beyond `size` zero.
+// Four values of a draw from 4 * word on; values from `size` on are zero.
 inline Four draw_four(device const int8_t* noise, int32_t table_log2, uint64_t key, uint32_t side, uint32_t word,
                       uint32_t size) {
   Four four;

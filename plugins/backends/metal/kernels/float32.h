@@ -47,7 +47,7 @@ EGG_FN F32Parts f32_parts(uint32_t x) {
   return parts;
 }
 
-// x >> by, with the lowest bit set where a one fell out: enough to round by.
+// x >> by, with the lowest bit set if a one was shifted out. That is enough for rounding.
 EGG_FN uint64_t shift_sticky(uint64_t x, int32_t by) {
   if (by <= 0) return x;
   if (by > 63) return x != 0 ? 1 : 0;
@@ -141,7 +141,7 @@ EGG_FN uint32_t f32_square_root(uint32_t x) {
   return f32_round(0, (root << 1) | (rest != 0 ? 1u : 0u), exponent / 2 - 1);
 }
 
-// 0 where either is NaN.
+// 0 if either is NaN.
 EGG_FN bool f32_less(uint32_t x, uint32_t y) {
   if (f32_is_nan(x) || f32_is_nan(y)) return false;
   if (f32_is_zero(x) && f32_is_zero(y)) return false;
@@ -151,7 +151,7 @@ EGG_FN bool f32_less(uint32_t x, uint32_t y) {
   return x_negative ? y < x : x < y;
 }
 
-// In the place of rule_arithmetic.h's egg_float32.
+// Replaces rule_arithmetic.h's egg_float32.
 struct Float32 {
   static EGG_FN uint32_t add(uint32_t a, uint32_t b) { return f32_add(a, b); }
   static EGG_FN uint32_t subtract(uint32_t a, uint32_t b) { return f32_subtract(a, b); }

@@ -1,12 +1,12 @@
-// linear: products of a tile's rows with a shared matrix, on matrix units. Where EGG_INT8_UNITS is defined the units
-// take int8 and add up int32, which is Metal 4 alone. Else int8 numbers are exact as halves, their products and the
+// linear: products of a tile's rows with a shared matrix, on matrix units. If EGG_INT8_UNITS is defined, the units
+// take int8 and add up int32, which only Metal 4 can do. Else int8 numbers are exact as halves, their products and the
 // sums of a block of inputs as float32, and blocks are added as int32; the matrix is read where it lies, as halves.
 #ifndef EGGROLL_METAL_LINEAR_H
 #define EGGROLL_METAL_LINEAR_H
 
 #include "tile.h"
 
-EGG_CONSTANT uint32_t kSums = kTileRows * kBlock / kThreads;  // that a thread has of an op's
+EGG_CONSTANT uint32_t kSums = kTileRows * kBlock / kThreads;  // of each thread
 
 // A simdgroup has half of a tile's rows and a quarter of kBlock outputs, in cells of kCell x kCell.
 EGG_CONSTANT uint32_t kRowParts = 2;
@@ -18,7 +18,7 @@ inline threadgroup int32_t* q_of(thread const Tile& tile) {
   return reinterpret_cast<threadgroup int32_t*>(tile.scratch + kStaging);
 }
 
-// q of each row and rank: four neighbouring lanes have a row.
+// q of each row and rank. Four neighbouring lanes share a row.
 inline void project(thread const Tile& tile, constant DeviceOp& op, uint32_t ranks) {
   const uint32_t row = tile.quad_row();
   for (uint32_t r = 0; r < ranks; ++r) {

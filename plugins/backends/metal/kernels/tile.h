@@ -1,4 +1,4 @@
-// A tile at work, as one thread of its threadgroup sees it.
+// A tile, as one thread of its threadgroup sees it.
 //
 // Work on channels is cut so that a simdgroup has every eighth row, and of a row a lane has every 32nd word of four
 // channels. Where sums over a row are needed each four lanes have one, and of its words a lane every fourth.
@@ -42,7 +42,7 @@ struct Tile {
   uint32_t first_position(uint32_t row) const {
     return is_of_draws() ? (args->move.places.first + place(row)) % args->move.places.tokens : 0;
   }
-  // Draws near the window's end have fewer tokens than others: they stay at its last one, and their loss as it is.
+  // Draws near the window's end have fewer tokens: they stay at its last token, and their loss does not change.
   bool is_in_window(uint32_t row) const {
     return !is_of_draws() || first_position(row) + token < args->move.places.tokens;
   }
@@ -104,7 +104,7 @@ inline Four load(thread const Tile& tile, Place place, uint32_t row, uint32_t u)
   return load_from(tile.row_at(place, row), place, u);
 }
 
-// Clips where the value is not wide.
+// Clips if the value is not wide.
 inline void store(thread const Tile& tile, Place place, uint32_t row, uint32_t u, Four four) {
   if (place.wide != 0) {
     for (uint32_t i = 0; i < 4; ++i) tile.wide(place, row)[4 * u + i] = four.at[i];
@@ -119,7 +119,7 @@ inline device const int8_t* vector_of(thread const Tile& tile, constant DeviceOp
   return tile.noise(row, static_cast<uint32_t>(op.vectors[which]) + row % 2 * op.out.padded);
 }
 
-// Adds the bias, where there is one.
+// Adds the bias, if there is one.
 inline Four with_bias(thread const Tile& tile, constant DeviceOp& op, uint32_t row, uint32_t u, Four four) {
   if (op.vectors[1] < 0) return four;
   const Four bias = load_bytes(vector_of(tile, op, 1, row), u);
