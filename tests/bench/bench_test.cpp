@@ -102,7 +102,7 @@ TEST_F(BenchTest, SharesAreWhatTheBackendsCallsTake) {
   for (const char* share : {"noise_share", "forward_share", "votes_share", "rule_share"})
     sum += run.at(share).get<double>();
   EXPECT_NEAR(sum, 1.0, kTolerance);
-  // 0.01 ms a token against 100 ms for 64 * 32 of them.
+  // 64 * 32 tokens at 0.01 ms each, as a share of the step's 100 ms.
   EXPECT_NEAR(run.at("evaluation_64_streams"), 0.2048, kTolerance);
   EXPECT_NEAR(run.at("evaluation_many_streams"), 0.2048, kTolerance);
 }
