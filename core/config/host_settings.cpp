@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "config/tree.h"
+
 namespace eggroll {
 
 const std::vector<std::string> kOutsideHash = {"backend", "checkpoint", "results",   "plugins",
@@ -26,8 +28,9 @@ constexpr HostSetting kSettings[] = {
     {"name", InHash::kYes},
     {"seed", InHash::kYes, from(0, kInt64)},
 
-    {"init.from", InHash::kNo},  // the hash has sha256, what the checkpoint holds; without init.from nothing of init
-    {"init.run", InHash::kNo},
+    {"init.from",
+     InHash::kByContent},  // the hash has sha256, what the checkpoint holds; without init.from nothing of init
+    {"init.run", InHash::kByContent},
     {"init.continue", InHash::kYes},
     {"init.states", InHash::kYes},
     {"init.evaluations", InHash::kYes},
@@ -98,6 +101,13 @@ std::span<const HostSetting> host_settings() { return kSettings; }
 const HostSetting* find_host_setting(std::string_view key) {
   const auto* const found = std::ranges::find(kSettings, key, &HostSetting::key);
   return found == std::end(kSettings) ? nullptr : found;
+}
+
+bool is_outside_hash(std::string_view key) {
+  return std::ranges::any_of(kOutsideHash, [&](const std::string& section) { return is_within(key, section); }) ||
+         std::ranges::any_of(kSettings, [&](const HostSetting& setting) {
+           return setting.in_hash == InHash::kNo && is_within(key, setting.key);
+         });
 }
 
 std::string limits_text(const HostSetting& setting) {

@@ -20,6 +20,7 @@ namespace eggroll {
 enum class InHash {
   kYes,
   kUnlessAbsent,  // the hash leaves the key out while it has the value that stands for its absence
+  kByContent,     // the hash leaves the key out and has a hash of what it names
   kNo,
 };
 
@@ -54,6 +55,9 @@ extern const std::vector<std::string> kDataFiles;
 std::span<const HostSetting> host_settings();
 // nullptr if there is no such key.
 const HostSetting* find_host_setting(std::string_view key);
+// Whether a run's hash has nothing of the key, because its section is in kOutsideHash or because it, or a key above it,
+// is kNo.
+bool is_outside_hash(std::string_view key);
 // "1 to 4096", "at least 1"; "" where it is no number.
 std::string limits_text(const HostSetting& setting);
 // Whether a smaller, or a larger, number than this one is within the limits.

@@ -92,8 +92,7 @@ std::vector<KnownPoint> known_points(const Sweep& sweep) {
 std::string outside_hash(const ordered_json& axes) {
   ordered_json values = ordered_json::object();
   const auto add = [&](const std::string& key, const ordered_json& value) {
-    const std::string top = key.substr(0, key.find('.'));
-    if (std::find(kOutsideHash.begin(), kOutsideHash.end(), top) != kOutsideHash.end()) values[key] = value;
+    if (is_outside_hash(key)) values[key] = value;
   };
   for (const auto& [axis, value] : axes.items()) {
     if (!value.is_object()) add(axis, value);

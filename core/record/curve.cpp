@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "eggroll/error.h"
 #include "record/gnuplot.h"
 #include "record/metric_keys.h"
 #include "record/metric_table.h"

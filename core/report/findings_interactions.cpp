@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "report/axis_names.h"
 #include "record/plot_frame.h"
+#include "report/axis_names.h"
 #include "report/plots.h"
 #include "report/sections.h"
 #include "report/withdrawn.h"

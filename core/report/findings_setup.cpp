@@ -4,9 +4,9 @@
 #include <functional>
 #include <set>
 
+#include "record/plot_frame.h"
 #include "report/axis_names.h"
 #include "report/copies.h"
-#include "record/plot_frame.h"
 #include "report/sections.h"
 #include "system/number_text.h"
 #include "system/text.h"

@@ -9,10 +9,6 @@
 namespace eggroll {
 namespace {
 
-bool is_any_below(const std::string& key, const std::vector<std::string>& paths, const std::string& above = "") {
-  return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) { return is_within(key, above + path); });
-}
-
 // Nothing for a text that no command line takes, because a record may hold any text.
 std::optional<Override> parsed(const std::string& text) try { return parse_override(text); } catch (const Error&) {
   return std::nullopt;
@@ -21,12 +17,11 @@ std::optional<Override> parsed(const std::string& text) try { return parse_overr
 }  // namespace
 
 bool is_setting(const std::string& key) {
-  return !is_any_below(key, {"name", "seed", "results", "plugins", "dataset.test_path"});
+  constexpr const char* kOthers[] = {"name", "seed", "results", "plugins", "dataset.test_path"};
+  return std::ranges::none_of(kOthers, [&](const char* path) { return is_within(key, path); });
 }
 
-bool changes_results(const std::string& key) {
-  return is_setting(key) && !is_any_below(key, kOutsideHash) && !is_any_below(key, kHookKeys, "eval.");
-}
+bool changes_results(const std::string& key) { return is_setting(key) && !is_outside_hash(key); }
 
 std::vector<std::pair<std::string, std::string>> own_settings(const RunRecord& record) {
   std::vector<std::pair<std::string, std::string>> settings;

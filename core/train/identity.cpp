@@ -38,7 +38,8 @@ ordered_json hashed_keys(ordered_json config) {
     std::replace(path.begin(), path.end(), '.', '/');
     const ordered_json::json_pointer place(path);
     if (!config.contains(place)) continue;
-    const bool is_left_out = setting.in_hash == InHash::kNo || config.at(place) == ordered_json::parse(setting.absent);
+    const bool is_left_out =
+        setting.in_hash != InHash::kUnlessAbsent || config.at(place) == ordered_json::parse(setting.absent);
     if (is_left_out) config.at(place.parent_pointer()).erase(place.back());
   }
   return config;

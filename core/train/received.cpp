@@ -14,9 +14,8 @@ const std::vector<std::string> kMachineKeys = {
 namespace {
 
 bool is_unclear(const std::string& key) {
-  return key.find('/') != std::string::npos ||
-         std::any_of(kMachineKeys.begin(), kMachineKeys.end(),
-                     [&](const std::string& own) { return is_within(own, key); });
+  return key.find('/') != std::string::npos || std::any_of(kMachineKeys.begin(), kMachineKeys.end(),
+                                                           [&](const std::string& own) { return is_within(own, key); });
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "config/host_settings.h"
+#include "config/override.h"
 #include "config/yaml.h"
 #include "system/files.h"
 #include "train/small_run.h"
@@ -21,11 +23,13 @@ TEST(RunHash, IsOfWhatMayChangeWeightsOrFiguresAlone) {
   for (const char* other : {"backend=auto", "backend.threads=3", "checkpoint.every=1", "checkpoint.keep=7",
                             "monitor.every=2", "stop.tokens=9", "results.dir=x", "processes.update=rebuilt"}) {
     EXPECT_EQ(run_hash(small_config({other})), hash) << other;
+    EXPECT_TRUE(is_outside_hash(parse_override(other).key)) << other;
   }
   for (const char* other :
        {"seed=1", "train.steps=7", "eval.tokens=64", "dataset.tokens=1000", "noise.rank=2", "model.width=16",
         "optimizer=es_sgd", "optimizer.average=0.9", "fitness=sign", "name=other"}) {
     EXPECT_NE(run_hash(small_config({other})), hash) << other;
+    EXPECT_FALSE(is_outside_hash(parse_override(other).key)) << other;
   }
 }
 

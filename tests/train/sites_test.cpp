@@ -143,7 +143,10 @@ TEST(Sites, WhatADrawComputesAgain) {
   const Program reads_on(*stored.view());
   EXPECT_THAT(ops_behind(reads_on.view(), reads_on.ops().front().out, false).ops, ElementsAre(1, 3, 4, 5));
 
-  const TrainSettings train{1, 64, 2, 4};
+  TrainSettings train{};
+  train.population = 64;
+  train.members_per_stream = 2;
+  train.tokens = 4;
   PerturbGroup group{{}, 0.5, {{"x", {}, true, 2, 0, {}}}};
   const PerturbGroup rest{{"head"}, 0.5, {}};
   EXPECT_THAT(message_of([&] {

@@ -24,22 +24,22 @@ namespace {
 
 constexpr int kPointsLeft = 3;  // the exit code where points did not end, none failed and nobody stopped the sweep
 
-struct Settings {
+struct SeedMean {
   double bits = 0.0;  // sum over its seeds
   size_t seeds = 0;
 };
 
 // The settings with the fewest held-out bits on the average of their seeds, and how to see all.
 void print_best(const Sweep& sweep) {
-  std::map<std::string, Settings> all;
+  std::map<std::string, SeedMean> all;
   std::string unit;
   for (const SweepPoint& point : sweep.points) {
     const RunRecord record = read_record(sweep.folder_of(point).record());
     if (!record.final || (!unit.empty() && record.final->unit != unit)) return;  // not all can be compared
     unit = record.final->unit;
-    Settings& settings = all[axis_text(point.axes)];
-    settings.bits += record.final->bits_per_unit;
-    ++settings.seeds;
+    SeedMean& mean_of = all[axis_text(point.axes)];
+    mean_of.bits += record.final->bits_per_unit;
+    ++mean_of.seeds;
   }
   const auto mean = [](const auto& entry) { return entry.second.bits / static_cast<double>(entry.second.seeds); };
   const auto best =
