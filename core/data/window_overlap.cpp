@@ -63,7 +63,7 @@ class Windows {
     bool found : 1 = false;
   };
 
-  // Most windows of the other text end here, because eight bits for each entry stay in the processor's cache.
+  // Most windows of the other text end here at little cost: eight bits for each entry stay in the processor's cache.
   uint64_t place(uint64_t hash) const { return (hash >> 32) & (filter_.size() * 64 - 1); }
   uint64_t bit(uint64_t hash) const { return uint64_t{1} << (place(hash) % 64); }
 

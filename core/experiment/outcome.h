@@ -36,7 +36,8 @@ LastMetrics last_metrics(const std::filesystem::path& metrics);  // zeros where 
 RunRecord record_death(const Sweep& sweep, const SweepPoint& point, Failure::Kind kind, const std::string& detail);
 
 inline constexpr std::string_view kProcessBegins = "== ";  // a line of a point's log begins with it
-// The sentences, without the program's name, that the end of the log has on standard error of the point's last process.
+// The sentences that the point's last process wrote to standard error, without the program's name, as far as the end of
+// the log has them.
 std::vector<std::string> said_by_last_process(const RunFolder& folder);
 
 }  // namespace eggroll

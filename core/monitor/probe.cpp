@@ -60,7 +60,8 @@ std::vector<std::vector<int8_t>> Probe::values(const ModelWeights& weights) {
   const size_t bytes = program_.program().state_bytes();
   std::vector<int8_t> states(batch_.streams * bytes);
   std::vector<int64_t> losses(batch_.streams);
-  // States hold the values of the last token alone, so each token gets a call from the beginning that ends with it.
+  // States hold the values of the last token alone, and a model with a context starts every call at position 0. So each
+  // token gets a call from the beginning that ends with it.
   for (uint32_t count = 1; count <= batch_.tokens; ++count) {
     const BatchBuffer batch = prefix(count);
     std::fill(states.begin(), states.end(), int8_t{0});

@@ -47,7 +47,7 @@ class BackendSession {
   void update(egg_update arguments);
   // threads: as for evaluate().
   void infer(egg_infer arguments, Threads* threads = nullptr);
-  // part: the first call fills its arrays, the second reads them.
+  // part: get_site_part() fills its arrays, add_site_part() reads them.
   void get_site_part(egg_site_part part);
   void add_site_part(egg_site_part part);
 

@@ -54,7 +54,7 @@ inline double finite_number(double value, const std::string& key) {
 }
 
 // kAlways: every file has the key. kLater: files of older versions lack it. kWhereKnown: the file has it only if the
-// value is neither null nor empty.
+// value is not null and no empty list or object.
 enum class Key { kAlways, kLater, kWhereKnown };
 
 class FieldWriter {

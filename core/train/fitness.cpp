@@ -67,10 +67,10 @@ void round_each(std::span<const int64_t> d, const Rounding& rounding, int8_t* fi
   }
 }
 
-// The same for kQuickBlock differences at once, with products in single precision: the compiler uses vectors for loops
 // Rounds kQuickBlock differences at once as set_rounded() does, with products in single precision, so that the compiler
 // can vectorize the loop. Returns false if a difference does not fit 32 bits or single precision cannot decide a
 // rounding; then double does. factor: scale / rms / divisor, as a float.
+//
 // The factor, the difference as a float, their product, and its sum with a half are each off by a part in 2^24 at most.
 // A sum is at most 127.5, so it is off by less than 2^-15; a quotient in double precision is off by far less. So both
 // have the same whole part if the sum is further than kFar from a whole number.

@@ -14,9 +14,9 @@ namespace eggroll {
 // The checksum is never 0.
 uint64_t weights_checksum(BackendSession& session, const Program& program);
 
-// All processes must call this with all checksums after this number of steps. If they differ, throws one Error on all,
-// with step, processes, tensors. Most processes count as right; of equally many, those with the lowest process.
-// process.
+// All processes must call this with all checksums after this number of steps. If they differ, throws one Error on all
+// that names step, processes and tensors. The weights that most processes hold count as right; of equally large groups,
+// those of the group with the lowest process.
 void require_equal_weights(std::span<const uint64_t> checksums, uint64_t step, BackendSession& session,
                            const Program& program, Processes& processes);
 

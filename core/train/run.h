@@ -36,7 +36,7 @@ struct RunResult {
   uint64_t steps = 0;             // the steps that the configuration asks for
   bool leads = true;              // this process is process 0
   bool ended_before = false;      // the folder's record says that the run has ended; no step was done
-  std::string other_builds = {};  // plugins that made such a run, with the same arithmetic; see other_builds()
+  std::string other_builds = {};  // plugins of which another build made that run; see other_builds()
 };
 
 // Whether the run has ended: completed, or stopped by the rules that the configuration still has.

@@ -24,7 +24,8 @@ class Session {
   virtual void evaluate(const egg_evaluate& arguments) = 0;
   virtual void update(const egg_update& arguments) = 0;
   virtual void infer(const egg_infer& arguments) = 0;
-  // The host calls these two only if a run has sites and several processes.
+  // Called only for sessions with sites, if several share a run or a case of `eggroll check`. A backend that supports
+  // no sites need not override them.
   virtual void get_site_part(const egg_site_part& /*part*/) { throw_no_sites(); }
   virtual void add_site_part(const egg_site_part& /*part*/) { throw_no_sites(); }
 

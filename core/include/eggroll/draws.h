@@ -22,7 +22,8 @@
 #define EGG_ERROR_MAX 32767
 #define EGG_SITE_TENSOR UINT32_C(0x80000000)  // where the numbers of sites begin among those of tensors
 
-// stream: its number in the step. token: its place in the window. draw: 0: signs of orthogonal draws; else k + 1.
+// stream: its number in the step. token: its place in the window. draw: 0: signs of orthogonal draws;
+// k + 1: independent draw k.
 EGG_FN uint64_t egg_draw_key(uint64_t seed, uint64_t step, uint32_t stream, uint32_t site, uint32_t token,
                              uint32_t draw) {
   return egg_noise_key(seed, step, stream, EGG_SITE_TENSOR | site, token, draw);

@@ -1,5 +1,6 @@
-// The forward pass of programs that are a chain of fused ops; fused_plan.h says which programs are. One warpgroup has a
-// tile, or two share one. Another warpgroup brings weights and noise to them, in the order in which they are used.
+// The forward pass of programs that are a chain of fused ops, each of which does a few ops of the program as one;
+// fused_plan.h says which programs are. One warpgroup has a tile, or two share one. Another warpgroup brings weights
+// and noise to them, in the order in which they are used.
 #ifndef EGGROLL_CUDA_FUSED_H
 #define EGGROLL_CUDA_FUSED_H
 

@@ -1,7 +1,7 @@
 // What the fused ops do to 16 neighbouring channels of a pair's two rows, which a thread holds.
 //
-// A word holds two channels. `raised`: the number plus 127, in [0, 254]. `fallen`: 127 minus the number, in [0, 254],
-// so that one xor makes a byte of it.
+// Arithmetic works on two channels in a word. `raised`: the number plus 127, in [0, 254]. `fallen`: 127 minus the
+// number, in [0, 254], so that one xor makes bytes of four packed ones.
 #ifndef EGGROLL_CUDA_FUSED_MATH_CUH
 #define EGGROLL_CUDA_FUSED_MATH_CUH
 

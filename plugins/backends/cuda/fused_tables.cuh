@@ -7,7 +7,7 @@
 
 namespace eggroll::cuda {
 
-// The factor that brings a shifted number to the upper half of a word. A product of two draws is below 2^14 in
+// The factor whose product with x has x >> shift in its upper half. A product of two draws is below 2^14 in
 // magnitude, so larger shifts change nothing.
 __device__ inline int32_t scale_of_shift(int32_t shift) { return 1 << (16 - min(shift, 16)); }
 

@@ -38,7 +38,7 @@ __device__ void fetch_unit(void* to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 __device__ void end_fetch() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// Waits until at most kLeft copies are under way.
+// Waits until at most kLeft groups of copies, each ended by end_fetch(), are under way.
 template <int kLeft>
 __device__ void wait_fetched() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");

@@ -7,7 +7,7 @@
 namespace eggroll::cuda {
 
 __device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
-// Loads a word. No thread may change the word after that, because the compiler may move the load.
+// Loads a word that no thread changes any more: the compiler may move this load either way, or merge it with another.
 __device__ inline uint32_t load_shared(uint32_t address) {
   uint32_t word;
   asm("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));

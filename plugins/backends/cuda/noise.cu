@@ -13,7 +13,8 @@ constexpr uint32_t kWarps = kThreads / 32;
 constexpr uint32_t kBlockUnits = kBlock / kUnit;
 constexpr uint32_t kPairsAtOnce = 32 / kBlockUnits;
 
-// How the lanes of a warp share a tile's pairs: each makes units of some pairs, and stores one pair's keys.
+// How the lanes of a warp share a tile's pairs: each makes units of some pairs, and holds the key of one pair for
+// the others.
 struct Lanes {
   uint32_t lane = threadIdx.x % 32;
   uint32_t unit = lane % kBlockUnits;

@@ -205,7 +205,7 @@ template <int kLeft>
 __device__ inline void wait_products() {
   EGG_WGMMA("wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
 }
-// Must come after the last wait. Sums may be read from here on.
+// Must come after the wait that ends this product. Sums may be read from here on.
 __device__ inline void take_sums(int32_t (&d)[32]) { asm volatile("" : EGG_SUMS(EGG_CHANGED, d)::"memory"); }
 __device__ inline void take_sums(int32_t (&d)[16]) { asm volatile("" : EGG_HALF_SUMS(EGG_CHANGED, d)::"memory"); }
 

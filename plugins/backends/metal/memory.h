@@ -12,7 +12,8 @@ namespace eggroll::metal {
 
 // Left free for the data of calls: tokens, who votes on which row, streams of the unperturbed model.
 constexpr uint64_t kCallReserve = uint64_t{256} << 20;
-// Tiles run at once, in one dispatch, if their workspaces fit in this, or in half of the memory that is left.
+// As many tiles run at once, in one dispatch, as have workspaces that fit in this and in half of the memory that is
+// left, but at least kFewestTiles or all.
 constexpr uint64_t kMostWorkspace = uint64_t{1} << 30;
 // The fewest tiles that work at once, or all: enough for every core of the largest GPU.
 constexpr uint32_t kFewestTiles = 64;

@@ -12,7 +12,8 @@
 namespace eggroll::metal {
 
 constexpr double kMostSeconds = 0.05;
-// The time that a command buffer should take. It is shorter than the limit, because equal work may take longer.
+// The time that a command buffer should take. It is shorter than the limit, because units of one kind of
+// work do not all take equally long.
 constexpr double kTargetSeconds = 0.03;
 // A command buffer has at most this many times the work of the last one, whatever that one took.
 constexpr uint64_t kMostGrowth = 8;

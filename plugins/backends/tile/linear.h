@@ -71,7 +71,7 @@ class Linear {
     const int8_t* a;  // (row quads, kPairRegs)
     int8_t* y;        // (row quads, kRegs), both sides
     V16 q[2];         // of each side
-    V16 nearest;      // this and the next two are members of the call
+    V16 nearest;      // this and the next two are copies of Linear's own
     int32_t shift;
     typename S::Count near;
   };

@@ -232,8 +232,8 @@ class VoteChunk {
     if (piece < shape.pieces) add_block<R, 1>(left, piece, sums, shape.sum_cols);
   }
 
-  // Goes from the largest fitness down. Each run adds its product to the sums of the run before, and multiplies them by
-  // the step to the next smaller fitness, which is nearly always 1. Sums may leave int32 on the way, and return.
+  // Goes from the largest fitness down. Products add up from run to run. After each run their sum so far, times the
+  // step to the next smaller fitness (nearly always 1), is added to sums. Sums may leave int32 on the way, and return.
   template <size_t R, size_t P>
   EGG_INLINE void add_block(const int8_t* left, size_t piece, int32_t* sums, size_t sum_cols) const {
     sums += piece * S::kLanes;

@@ -145,7 +145,7 @@ struct Wide {
   static EGG_INLINE V32 magnitude(V32 v) { return v < 0 ? -v : v; }
   static EGG_INLINE V32 larger(V32 a, V32 b) { return a > b ? a : b; }
 
-  // egg_rotate in every lane: sums the even lanes, then the odd lanes, in 64 bits. Bits 20 to 51 are the result.
+  // egg_rotate in every lane, in 64 bits: first the even lanes, then the odd ones. Bits 20 to 51 are the result.
   static EGG_INLINE V32 rotated(V32 a, int32_t c, V32 b, int32_t d) {
     const V32 cs = V32{} + c;
     const V32 ds = V32{} + d;
