@@ -22,8 +22,8 @@ TEST_F(CliTest, AMapNeedsNoBlanks) {
   good(with("[{step:2,factor:0.5}]"));
 }
 
-// In an empty folder neither is there.
-TEST_F(CliTest, ExperimentsAndConfigsOfTheFolderNeedNotBothBeThere) {
+// At first the test's folder is empty: it has neither experiments nor configs.
+TEST_F(CliTest, AFolderMayHoldOnlyExperimentsOrOnlyConfigs) {
   const Arguments mine = {"config", "experiment=mine"};
   refuses(mine, {"experiment has no option 'mine' in", "/experiments (found: "});
   fs::create_directories(work_ / "experiments");
@@ -35,7 +35,7 @@ TEST_F(CliTest, ExperimentsAndConfigsOfTheFolderNeedNotBothBeThere) {
   fs::copy_file(EGGROLL_SOURCE_DIR "/configs/fitness/sign.yaml", work_ / "configs/fitness/own.yaml");
   EXPECT_EQ(eggroll({"config", "experiment=count", "fitness=own"}).exit_code, 0);
   refuses(mine, {"experiment has no option 'mine' in"});
-  // Another file than a folder has no options.
+  // A file in place of the folder has no options.
   write_plainly(work_ / "experiments", "");
   EXPECT_EQ(eggroll({"config", "experiment=count"}).exit_code, 0);
 }
@@ -60,7 +60,7 @@ TEST_F(CliTest, SeveralValuesWhereOneIsExpected) {
   }
 }
 
-TEST_F(CliTest, WhatIsWrongWithEachOfSeveralValuesIsSaidFirst) {
+TEST_F(CliTest, OtherFaultsAreReportedBeforeSeveralValues) {
   for (const char* command : {"run", "config", "show", "points", "sweep"}) {
     refuses({command, "experiment=count", "noise.rnk=1,2"}, {"has no key 'rnk'"});
     refuses({command, "experiment=count", "noise.rank=interval(1, 2)"}, {"an interval, expected values"});
@@ -70,7 +70,7 @@ TEST_F(CliTest, WhatIsWrongWithEachOfSeveralValuesIsSaidFirst) {
           {"the experiment is a sweep; run it with eggroll sweep"});
 }
 
-TEST_F(CliTest, AHintLeadsToNoFurtherRefusal) {
+TEST_F(CliTest, AnUnknownKeyGetsNoHintToAddIt) {
   for (const char* key : {"optimizer.lr", "optmizer", "tags", "train.stepz"}) {
     const Result refused = eggroll(tiny_run({std::string(key) + "=1"}));
     expect_one_sentence(refused, {key, "has no key"});
@@ -166,8 +166,8 @@ TEST_F(CliTest, ResumeDoesWithoutAFolderOfPlugins) {
   EXPECT_EQ(stopped({"resume", run_name()}, 2).exit_code, 130);
 }
 
-// A build says why it has no such backend, as CMake did.
-TEST_F(CliTest, ABackendOfAnotherMachineIsSaidToBeOne) {
+// The message gives the reason that CMake gave when it left the backend out.
+TEST_F(CliTest, TheMessageSaysWhyThisBuildLacksABackend) {
   const bool is_arm = fs::exists(EGGROLL_BIN_DIR "/plugins/neon.eggplugin");
   const std::map<std::string, std::string> reasons = {
       is_arm ? std::pair{"avx2", "it needs an x86-64 processor, this build is for "}

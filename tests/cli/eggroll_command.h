@@ -1,4 +1,4 @@
-// The eggroll command as its users meet it: run in a folder of its own, watched, signalled, and its files read back.
+// Runs the eggroll command in a folder of its own, as users do, sends it signals and reads its output and files.
 #ifndef EGGROLL_TESTS_CLI_EGGROLL_COMMAND_H
 #define EGGROLL_TESTS_CLI_EGGROLL_COMMAND_H
 
@@ -49,7 +49,7 @@ struct Result {
   std::string err;
 };
 
-// For exec; the words must live as long.
+// The words as exec takes them; the result points into `words`.
 inline std::vector<char*> argv_of(const Arguments& words) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -57,7 +57,7 @@ inline std::vector<char*> argv_of(const Arguments& words) {
   return argv;
 }
 
-// A child process and what it says, killed with this object at the latest.
+// A child process and its output. The destructor kills the process if it still runs.
 class Child {
  public:
   Child(const Child&) = delete;
@@ -70,7 +70,7 @@ class Child {
     if (pid_ > 0) ::kill(pid_, number);
   }
 
-  // Waits until the condition holds, the process ends or patience does; returns whether the condition holds.
+  // Waits until the condition holds, the process ends or the time is up; returns whether the condition holds.
   bool wait_until(const std::function<bool()>& condition) {
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < end) {
@@ -99,10 +99,10 @@ class Child {
     ::waitpid(pid_, nullptr, 0);
   }
 
-  // Reads what has been said since.
+  // Reads the new output.
   virtual void drain() = 0;
 
-  // In the forked process.
+  // Runs in the forked process.
   [[noreturn]] static void become(const fs::path& folder, const std::vector<char*>& argv) {
     ::unsetenv("EGGROLL_PLUGIN_PATH");
     if (::chdir(folder.c_str()) == 0) ::execv(argv[0], argv.data());
@@ -173,7 +173,7 @@ class Process : public Child {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
   }
 
-  // The line of /proc/PID/status that begins with the key, without it; "" if the process has ended.
+  // The value of this key in /proc/PID/status; "" if the process has ended.
   std::string status(const std::string& key) const {
     std::ifstream file("/proc/" + std::to_string(pid_) + "/status");
     for (std::string line; std::getline(file, line);) {
@@ -182,7 +182,7 @@ class Process : public Child {
     return "";
   }
 
-  // Signals, and waits until the process has heard it: two signals of one number that both wait count as one.
+  // Sends the signal and waits until the process has received it: two waiting signals of one number count as one.
   void signal_and_wait(int number) {
     signal(number);
     EXPECT_TRUE(wait_until([&] {
@@ -218,7 +218,7 @@ inline std::string said(const Result& result, const std::source_location& place 
   return result.out;
 }
 
-// Every refusal has a failing exit code and one line on stderr that holds each of these fragments.
+// Expects a failing exit code and one line on stderr that holds each of these fragments.
 inline void expect_one_sentence(const Result& result, const std::vector<std::string>& fragments) {
   EXPECT_EQ(result.signal, 0) << result.err;
   EXPECT_EQ(result.exit_code, 1) << result.err;
@@ -247,7 +247,7 @@ class CliTest : public ScratchTest {
   static Arguments command(const Arguments& arguments) {
     return joined({EGGROLL_BIN_DIR "/eggroll", "--config-dir", EGGROLL_SOURCE_DIR "/configs"}, arguments);
   }
-  // With this variable, as NAME=VALUE.
+  // The command with a variable of the environment, NAME=VALUE.
   static Arguments command_with(const std::string& variable, const Arguments& arguments) {
     return joined({"/usr/bin/env", variable}, command(arguments));
   }
@@ -303,14 +303,14 @@ class CliTest : public ScratchTest {
                          settings),
                   more);
   }
-  // English of this size.
+  // An English text of this size.
   static std::string april_text(size_t size = 4000) {
     std::string text;
     while (text.size() < size) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
     return text.substr(0, size);
   }
 
-  // Begins the run, or goes on with it, and ends it by the signal after more lines than this.
+  // Begins or resumes the run, and sends it the signal once metrics.jsonl has more lines than this.
   Result stopped(const Arguments& arguments, size_t lines, int signal = SIGINT) const {
     Process process(work_, command(arguments));
     const size_t before = lines_in(run_folder());

@@ -59,7 +59,7 @@ class KillTest : public Damage {
     const fs::path folder = work_ / "trials" / std::to_string(trial);
     fs::create_directories(folder);
     std::string story = subject.name;
-    // Several kills share out the time before the end.
+    // The moments are drawn so that, on average, the kills divide the subject's time into equal parts.
     const uint64_t kills = 1 + draws.below(kMostKills);
     const double longest = subject.seconds * 2.0 / static_cast<double>(kills + 1);
     for (uint64_t kill = 0; kill < kills; ++kill) {

@@ -59,7 +59,7 @@ TEST(BatchBuffer, ItsViewShowsIt) {
   EXPECT_THAT(batch.targets, Each(EGG_NO_TARGET));
 }
 
-TEST(TrainStreams, CutsATextIntoSegmentsOfOneStreamEach) {
+TEST(TrainStreams, EachStreamReadsTheSegmentsFromItsOwnPlace) {
   const TrainStreams reading(text_of(14), 2, 3);  // (14 - 1) / 3 = 4 segments: streams begin at 0 and 2
   EXPECT_EQ(reading.segments(), 4U);
   const BatchBuffer first = filled(reading, 0);
@@ -156,13 +156,13 @@ TEST(TrainStreams, FarStepsDoNotOverflow) {
   EXPECT_TRUE(same(filled(reading, far), expected));
 }
 
-TEST(TrainStreams, MoreStreamsThanSegmentsShareThem) {
+TEST(TrainStreams, SeveralStreamsShareASegmentIfThereAreFewSegments) {
   const BatchBuffer batch = filled(TrainStreams(text_of(5), 4, 2), 1);  // segments 0 and 1; streams at 0, 0, 1, 1
   EXPECT_THAT(batch.inputs, ElementsAre(2, 3, 2, 3, 0, 1, 0, 1));
   EXPECT_THAT(batch.resets, ElementsAre(0, 0, 0, 0, 1, 0, 1, 0));
 }
 
-TEST(TrainStreams, RowsAreReadOneAStepFromAZeroState) {
+TEST(TrainStreams, EachStreamReadsOneRowPerStepFromAReset) {
   const TrainStreams reading(rows_of(5, 4), 2, 3);  // streams begin at rows 0 and 2
   EXPECT_EQ(reading.segments(), 5U);
   const BatchBuffer first = filled(reading, 0);
@@ -183,10 +183,10 @@ TEST(TrainStreams, Refusals) {
             "train.tokens=3");
 }
 
-// Scores of every position of the held-out part over a whole evaluation; checks what holds of every batch on the way.
+// Counts how often an evaluation scores each position of the held-out part, and checks every batch on the way.
 std::vector<int> scores(const Dataset& dataset, const HeldOutStreams& reading, uint32_t tokens) {
   std::vector<int> scored(dataset.valid.size());
-  std::vector<uint64_t> next(reading.streams());  // the input each stream reads next, where its state carries on
+  std::vector<uint64_t> next(reading.streams());  // the input that each stream reads next if its state is not reset
   bool last_is_used = false;
   for (uint64_t index = 0; index < reading.batches(); ++index) {
     const BatchBuffer batch = filled(reading, index);
@@ -234,7 +234,7 @@ TEST(HeldOutStreams, ScoresEveryTargetOnce) {
           const std::vector<int> scored = scores(dataset, spread, tokens);
           ASSERT_EQ(scored[0], 0);
           ASSERT_EQ(*std::max_element(scored.begin(), scored.end()), 1) << size << " " << streams << " " << limit;
-          // The sample leaves out less than a token of each stream, or it is as large as was asked for.
+          // All is scored if the limit leaves out fewer tokens than there are streams, else exactly the limit.
           const uint64_t all = std::accumulate(scored.begin(), scored.end(), uint64_t{0}, [](uint64_t sum, int count) {
             return sum + static_cast<uint64_t>(count);
           });

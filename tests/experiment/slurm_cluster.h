@@ -31,7 +31,7 @@ namespace eggroll::test {
 
 class Cluster {
  public:
-  // Why no cluster can be started here, or "".
+  // The reason why no cluster can be started here, or "".
   static std::string reason_against() {
     if (::geteuid() != 0) return "Slurm's daemons are started by root alone";
     for (const char* program : {"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel"}) {
@@ -42,8 +42,8 @@ class Cluster {
     return "";
   }
 
-  // Throws Error if the cluster does not start. Sets SLURM_CONF for this process and its children. low: the default
-  // partition, whose jobs are requeued for those of the partition high.
+  // Throws Error if the cluster does not start. Sets SLURM_CONF for this process and its children. The
+  // default partition is `low`; its jobs are requeued if jobs of the partition `high` need the node.
   explicit Cluster(const std::filesystem::path& folder) : folder_(folder) {
     std::filesystem::create_directories(folder_ / "state");
     std::filesystem::create_directories(folder_ / "spool");
@@ -81,7 +81,7 @@ class Cluster {
     const ToolResult result = run_tool(words);
     if (result.exit_code != 0) throw Error("sbatch: " + result.output);
   }
-  // "JOB_ELEMENT STATE NAME" of each element.
+  // A line "JOB_ELEMENT STATE NAME" for each element.
   static std::string queue() { return run_tool({"squeue", "--noheader", "--array", "--format=%F_%K %T %j"}).output; }
 
  private:

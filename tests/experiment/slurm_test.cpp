@@ -79,7 +79,7 @@ TEST(SlurmCommand, BadSettingsAreNamedWithTheirPlace) {
               HasSubstr("--jobs and --workers are for points on this"));
 }
 
-TEST(SlurmCommand, TheScriptIsOneWordOfTheShellForEachPath) {
+TEST(SlurmCommand, TheScriptQuotesEachPathForTheShell) {
   const std::string script = script_text("/here and/it's/eggroll", "sweeps/a b/jobs/1");
   EXPECT_THAT(script,
               HasSubstr("exec '/here and/it'\\''s/eggroll' point 'sweeps/a b/jobs/1' \"$SLURM_ARRAY_TASK_ID\""));

@@ -46,10 +46,10 @@ Arguments arguments_of(const Dispatch& d) {
 }
 
 struct Recorded {
-  std::vector<Dispatch> dispatches;  // each a command buffer, waited for before the next
-  std::vector<double> seconds;       // that each took
+  std::vector<Dispatch> dispatches;  // each is a command buffer that ends before the next begins
+  std::vector<double> seconds;       // that each dispatch took
   std::vector<size_t> new_buffers;   // in bytes
-  // What a tile's token takes, and a threadgroup of votes; a launch takes 0.1 ms beside.
+  // The time of a token of one tile, and of a threadgroup of votes. Each launch adds 0.1 ms.
   double tile_token = 0;
   double group = 0;
 };
@@ -165,8 +165,8 @@ TEST_F(StepTest, IsFourDispatches) {
   }
 }
 
-// The forward dispatches of a call go through every token of every tile once, in order, and each slice of tokens reads
-// the states that the one before it wrote.
+// The forward dispatches of a call go through every token of every tile once, in order. Each slice of tokens reads the
+// states that the slice before it wrote.
 void expect_all_slices(const std::vector<Dispatch>& dispatches, uint32_t tiles, uint32_t tokens) {
   uint32_t token = 0;
   uint32_t tile = 0;
@@ -191,7 +191,7 @@ void expect_all_slices(const std::vector<Dispatch>& dispatches, uint32_t tiles, 
   EXPECT_EQ(tile, 0U);
 }
 
-// An M2 takes about 0.35 s a token, an M2 Max 0.08 s, a chip ten times as fast 8 ms.
+// An M2 takes about 0.35 s per token, an M2 Max 0.08 s, and a chip that is ten times as fast 8 ms.
 TEST_F(StepTest, NoCommandBufferTakesLongerThanAllowed) {
   const uint32_t tiles = 32768 / kTileRows;
   for (const double token : {0.35, 0.08, 0.008, 0.0001}) {
@@ -213,12 +213,12 @@ TEST_F(StepTest, NoCommandBufferTakesLongerThanAllowed) {
         sum += recorded_.seconds[i];
       }
       expect_all_slices(forward, tiles, kTokens);
-      EXPECT_LE(sum, 1.1 * token * kTokens + 0.02) << token;  // cutting costs launches alone
+      EXPECT_LE(sum, 1.1 * token * kTokens + 0.02) << token;  // cutting adds only launches
     }
   }
 }
 
-// All weights are in one buffer, which every kernel reads or writes where it is.
+// All weights are in one buffer, and every kernel reads or writes them there.
 TEST_F(StepTest, WeightsStayWhereTheyAre) {
   const std::vector<int8_t> embedding(weight_count(learner_.program->params()[0]), 99);
   session_.set_weights(0, embedding.data());
@@ -243,10 +243,10 @@ TEST_F(StepTest, WeightsStayWhereTheyAre) {
   }
   EXPECT_EQ(locked.size(), 5U);
   step(1);
-  EXPECT_EQ(recorded_.new_buffers.size(), 0U);  // a step's tokens lie where those of the step before lay
+  EXPECT_EQ(recorded_.new_buffers.size(), 0U);  // a step's tokens use the buffers of the step before
 }
 
-// What an allocation takes.
+// The memory that an allocation takes: whole pages.
 uint64_t pages(uint64_t bytes) { return (bytes + 16383) / 16384 * 16384; }
 
 TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
@@ -305,7 +305,7 @@ TEST_F(SitesOfAStep, DrawTheirPlacesInPieces) {
   std::vector<egg_site_sums> sums(sites_.size());
   const egg_batch batch{kStreams, SmallProgram::kTokens, tokens.data(), tokens.data(), resets.data(), rows.data()};
   session.evaluate({sizeof(egg_evaluate), 2, 1, 0, spec_.members, batch, losses.data(), nullptr, sums.data()});
-  std::map<uint32_t, uint32_t> rows_of;  // by a call's first place
+  std::map<uint32_t, uint32_t> rows_of;  // the key is a call's first place
   for (const Dispatch& d : recorded_.dispatches) {
     if (d.kernel != Kernel::kForward) continue;
     const auto args = arguments_of<ForwardArgs>(d);
@@ -320,8 +320,8 @@ TEST_F(SitesOfAStep, DrawTheirPlacesInPieces) {
   EXPECT_EQ(rows_of, expected);
 }
 
-// The memory that a masked table of a million rows takes beside its weights and slots grows neither with its votes nor
-// with the noise of all rows.
+// A masked table of a million rows takes memory for its weights and slots. Its other memory grows neither with its
+// votes nor with the noise of all rows.
 TEST(MaskedTable, TakesLittleARow) {
   constexpr int32_t kRows = 1 << 20;
   constexpr int32_t kWidth = 64;
@@ -407,7 +407,7 @@ TEST_F(StepTest, ARefusalNamesTheLargestPopulationThatFits) {
   EXPECT_THAT(refusal(2, kCallReserve + 1000, kGiB), HasSubstr("; use a smaller model"));
 }
 
-// Members that go through in two dispatches come out as they do in one.
+// Members have the same results in two dispatches as in one.
 TEST(Tiles, OfSeveralDispatches) {
   constexpr uint32_t kPopulation = 2 * (kFewestTiles + 5) * kTilePairs;
   TableOfLogits table;

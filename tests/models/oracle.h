@@ -1,6 +1,6 @@
-// The shared parts of the models' oracles. The oracles are written from the published descriptions and share no code
-// with the project: the forward passes of nano-egg and egg.c, and the project's own with any perturbation given as
-// explicit A and B.
+// The parts that the models' oracles share. An oracle computes the forward pass of nano-egg, egg.c or the project, with
+// any perturbation given as explicit A and B. It is written from the published description and shares no code with
+// the project.
 #ifndef EGGROLL_TESTS_MODELS_ORACLE_H
 #define EGGROLL_TESTS_MODELS_ORACLE_H
 
@@ -18,7 +18,7 @@ enum class Peer { kProject, kNanoEgg, kEggC };
 
 using Row = std::vector<int64_t>;
 
-// Rank-1 noise of one tensor: a by row, b by column; for a vector both by element.
+// Rank-1 noise of one tensor. A matrix has an a for each row and a b for each column, a vector both for each element.
 struct OracleNoise {
   Row a;
   Row b;
@@ -60,7 +60,7 @@ class Oracle {
     return sign == 0 || it == noise.end() ? nullptr : &it->second;
   }
 
-  // Every tensor's perturbation is shifted by 4 + 4.
+  // The perturbation of every tensor is a * b / 256: a shift of 4 + 4.
   Row vector_param(const std::string& name) const {
     Row w = weights.at(name);
     if (const OracleNoise* n = noise_of(name)) {

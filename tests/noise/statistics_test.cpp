@@ -13,19 +13,19 @@ using ::testing::IsEmpty;
 
 // ---- Correlations between draws that are neighbours in some sense ----
 
-constexpr int32_t kLags = 8;            // positions of the one vector before and behind the other's
-constexpr uint32_t kBlocks = 16;        // draws per relation
-constexpr uint32_t kBlockLength = 512;  // values per draw
+constexpr int32_t kLags = 8;            // one draw is shifted by up to this many values against the other
+constexpr uint32_t kBlocks = 16;        // pairs of draws per relation
+constexpr uint32_t kBlockLength = 512;  // values of a draw that are compared
 constexpr uint32_t kFilled = kBlockLength + 2 * kLags;
 
-// difference: of the other draw in each part.
+// Two draws. Each part of the second one is that of the first plus `difference`.
 struct Relation {
   std::string name;
   Draw difference = {};
 };
 
-// Every combination of one up and one down in the six parts, every power of two in each 64- and 32-bit part (seeds: two
-// of them), and the strides at which additive seeds repeat noise: pair + stride against the tensor before.
+// Every combination of +1, 0 and -1 in the six parts; every power of two in each 64- and 32-bit part (only two powers
+// in the seed); and the strides at which additive seeds repeat noise: a later pair of the tensor before.
 std::vector<Relation> relations() {
   std::vector<Relation> all = {{"itself"}};
   for (int code = 365; code < 729; ++code) {  // base 3; 364 is no change, and those below mirror those above
@@ -55,7 +55,7 @@ std::vector<Relation> relations() {
   return all;
 }
 
-// The block's two draws; high enough that no part falls below zero, one seed so that few tables are needed.
+// The block's two draws. No part falls below zero, and most draws have one seed, so that few tables are needed.
 std::pair<Draw, Draw> draws(const Relation& relation, uint32_t block) {
   const Draw& by = relation.difference;
   Draw a{1000, 3 + 7919 * block, 5000 + 1237 * block, 200 + 3 * block, block & 1, 1 + block % 3};
@@ -67,9 +67,9 @@ std::pair<Draw, Draw> draws(const Relation& relation, uint32_t block) {
 
 bool never(const Draw&, const Draw&) { return false; }
 
-// Names of the relations that show a correlation at some lag: over all blocks more than chance allows, or in one block
-// above ten standard deviations (a repeat has 22.6; chance has 1e-15 for all of them, fourth cumulants counted in).
-// `share` says which draws are the same noise by permission; `shared` counts them, and they are left out.
+// Names of the relations that show a correlation at some lag: more than chance allows over all blocks, or more than ten
+// standard deviations in one block. (A repeat has 22.6. Chance exceeds ten anywhere with probability 1e-15, fourth
+// cumulants counted in.) Draws that may be the same noise, as `share` says, are counted in `shared` and left out.
 std::vector<std::string> correlated(const Generator& generator, bool (*share)(const Draw&, const Draw&) = never,
                                     uint32_t* shared = nullptr) {
   const std::vector<Relation> all = relations();
@@ -204,7 +204,7 @@ struct Moments {
   double square_z = 0.0;
 };
 
-// Against the stated distribution of equally likely table entries.
+// Compares the values with the stated distribution, in which all table entries are equally likely.
 Moments moments(const std::vector<int8_t>& values, int32_t distribution) {
   const double n = static_cast<double>(values.size());
   double sum = 0.0, squares = 0.0, fourth = 0.0;
@@ -222,7 +222,7 @@ Moments moments(const std::vector<int8_t>& values, int32_t distribution) {
   return m;
 }
 
-// 24 figures: six kinds, two sides, mean and mean square of 2^20 values of one draw.
+// 24 numbers: mean and mean square of 2^20 values of one draw, for six kinds of noise and two sides.
 TEST(Moments, AsStatedWithinADraw) {
   const double limit = normal_limit(24);
   std::vector<int8_t> values(1 << 20);
@@ -240,7 +240,7 @@ TEST(Moments, AsStatedWithinADraw) {
   }
 }
 
-// Six figures; the first value of 2^18 draws. Their table places repeat, so this is the counter's alone.
+// Six numbers, from the first values of 2^18 draws. In the table their places repeat, so only the counter is tested.
 TEST(Moments, AsStatedAcrossPairs) {
   const double limit = normal_limit(6);
   std::vector<int8_t> values(1 << 18);

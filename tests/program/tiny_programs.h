@@ -1,4 +1,4 @@
-// Small programs that between them hold every op.
+// Small programs that together hold every op.
 #ifndef EGGROLL_TESTS_PROGRAM_TINY_PROGRAMS_H
 #define EGGROLL_TESTS_PROGRAM_TINY_PROGRAMS_H
 
@@ -9,7 +9,7 @@
 
 namespace eggroll::test {
 
-// The ops of a GRU, with and without their optional parts: vocabulary 5, width 3.
+// A program with the ops of a GRU, with and without their optional parts: vocabulary 5, width 3.
 inline ProgramBuilder tiny_program() {
   ProgramBuilder b(5, 4, EGG_ROUND_NEAREST);
   const Value h = b.state("h", 3);                                                    // value 0
@@ -26,7 +26,7 @@ inline ProgramBuilder tiny_program() {
   return b;
 }
 
-// The other ops: vocabulary 5, width 8, context 2.
+// A program with the other ops: vocabulary 5, width 8, context 2.
 inline ProgramBuilder tiny_former() {
   ProgramBuilder b(5, 4, EGG_ROUND_NEAREST, 2);
   const Table lut = b.table("lut", std::vector<int32_t>(256, 3));                 // table 0

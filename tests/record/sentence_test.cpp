@@ -23,11 +23,11 @@ std::string sentence_of(Throw&& what) {
   return "";
 }
 
-TEST(Sentence, AnErrorsIsItsOwn) {
+TEST(Sentence, AnErrorKeepsItsText) {
   EXPECT_EQ(sentence_of([] { throw Error("it is wrong; mend it"); }), "it is wrong; mend it");
 }
 
-TEST(Sentence, ThoseOfLibrariesGetACure) {
+TEST(Sentence, ExceptionsOfLibrariesGetACure) {
   EXPECT_EQ(
       sentence_of([] { (void)std::filesystem::canonical("/none/here"); }),
       "cannot use /none/here: No such file or directory; check that the path is right and that its folder exists");

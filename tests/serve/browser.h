@@ -27,7 +27,7 @@ class Browser {
  public:
   using Json = nlohmann::json;
 
-  // The path of the executable; nothing where none is installed.
+  // The path of the executable; nothing if none is installed.
   static std::optional<std::string> find() {
     const char* const path_list = std::getenv("PATH");
     std::istringstream folders(path_list != nullptr ? path_list : "");

@@ -1,4 +1,4 @@
-// The page tells runs apart: what it opens on, legends, columns, chosen runs, findings, and what an address asks for.
+// How the page tells runs apart: the experiment that it opens on, legends, columns, chosen runs, findings, addresses.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -19,7 +19,7 @@ constexpr const char* kLegend = ".chart + .legend > span:not(.baselines)";
 
 class PageChoiceTest : public PageTest {
  protected:
-  // A run of its own sweep in a folder of its name.
+  // Adds a run whose folder and sweep have this name.
   void add_run(const std::string& name, SyntheticRun run, const std::function<void(RunRecord&)>& change = {}) {
     run.sweep = name;
     write_synthetic_run(results_ / name, run);
@@ -54,13 +54,13 @@ TEST_F(PageChoiceTest, ThePageOpensOnWhatRuns) {
   }
   open();
   EXPECT_EQ(experiment(), "at-work (sweep)");
-  // The first choice keeps the experiment, also when a newer one begins.
+  // A choice puts the experiment into the address, so that a newer one does not take its place.
   choose("over", "tokens");
   ASSERT_TRUE(browser_->wait_for("location.hash.includes('experiment=')"));
   EXPECT_THAT(address(), HasSubstr("experiment=at-work+(sweep)"));
 }
 
-TEST_F(PageChoiceTest, WhatTheAddressAsksForInVainIsSaid) {
+TEST_F(PageChoiceTest, AnAddressThatMatchesNothingIsReported) {
   add_grid();
   open("#/?axis+train.population=77&axis+model.depth=3");
   EXPECT_THAT(text("#unknown"), HasSubstr("No run has train.population=77"));
@@ -215,7 +215,7 @@ TEST_F(PageChoiceTest, TheCurvesOfChosenRunsAreDrawn) {
   ASSERT_TRUE(browser_->wait_for("!document.querySelector('#chosen')"));
 }
 
-// The numbers are those of `eggroll report`, which makes the page.
+// The code of `eggroll report` makes the page of findings and its numbers.
 TEST_F(PageChoiceTest, FindingsAreThoseOfTheSweepsFolderAndLeadToRuns) {
   add_grid();
   write_sweep_file({{"points", 4}});
@@ -232,7 +232,7 @@ TEST_F(PageChoiceTest, FindingsAreThoseOfTheSweepsFolderAndLeadToRuns) {
   EXPECT_THAT(text("#title"), HasSubstr("sweeps/grid/points/512-1"));
 }
 
-TEST_F(PageChoiceTest, FindingsOfChosenRunsNameTheirFolderWhereItHoldsNoOthers) {
+TEST_F(PageChoiceTest, TheLinkToFindingsNamesAFolderThatHoldsOnlyChosenRuns) {
   add_grid();
   write_sweep_file({{"points", 4}});
   std::string chosen = "#/?";
@@ -244,7 +244,7 @@ TEST_F(PageChoiceTest, FindingsOfChosenRunsNameTheirFolderWhereItHoldsNoOthers) 
   EXPECT_EQ(browser_->evaluate(query), "?folder=sweeps/grid");
   browser_->evaluate("location.hash = '#/?run=sweeps/grid/points/512-0&run=sweeps/grid/points/512-1'");
   EXPECT_TRUE(browser_->wait_for(query + " === '?folder=sweeps/grid/points/512-0&folder=sweeps/grid/points/512-1'"));
-  // A sweep of the same name in another folder: none of the two holds all runs.
+  // The sweep now has runs in two folders, and neither folder holds all of them.
   SyntheticRun run;
   run.seed = 9;
   write_synthetic_run(results_ / "again/points/512-9", run);

@@ -1,5 +1,5 @@
-// The running average of the weights. Its arithmetic equals plain float32 and double, it changes nothing else, and runs
-// report it, save it and resume it bit by bit.
+// Tests the running average of the weights: its arithmetic equals plain float32 and double, it changes nothing else,
+// and a run reports, saves and resumes it bit by bit.
 #include "train/average.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ class AverageArithmetic : public RuleSession {
   }
 };
 
-// The weights and slots of every optimizer are those of its rule without an average.
+// With these optimizers an average changes neither the weights nor the other slots.
 TEST_F(AverageArithmetic, IsARunningMeanOfTheWeights) {
   const std::vector<std::vector<std::string>> optimizers = {
       {"optimizer=sign_es"},
@@ -72,7 +72,7 @@ TEST_F(AverageArithmetic, IsARunningMeanOfTheWeights) {
   }
 }
 
-// A delta that an int32 sum with the weight would wrap round moves the weight to its bound, and the average after it.
+// A delta whose int32 sum with the weight wraps round moves the weight to its bound, and the average follows.
 TEST_F(AverageArithmetic, HugeDeltasDoNotWrap) {
   const std::vector<int8_t> near = {0, 127, -127, 1, -1, 126, -126, 50, -50};
   for (const int32_t delta : {INT32_MAX, INT32_MIN, INT32_MAX - 63, 254, -254, 255, 200, -200, 1, 0, 1 << 24}) {
@@ -186,7 +186,7 @@ TEST_F(AverageRun, FiguresAreThoseOfTheAverage) {
   EXPECT_EQ(record_to_json(read_record(RunFolder{folder}.record())), record_to_json(record));
 }
 
-TEST_F(AverageRun, AStoppedRunHasTheFiguresOfAnEnd) {
+TEST_F(AverageRun, AStoppedRunHasItsFinalNumbers) {
   const std::filesystem::path folder = fresh("stopped");
   const RunRecord stopped = run_in(folder, config({"stop.tokens=129", "eval.every=5"}));
   ASSERT_EQ(stopped.status, RunStatus::kStopped);
@@ -238,7 +238,7 @@ TEST_F(AverageRun, MaskedRowsThatNobodyReadsKeepTheirAverage) {
   EXPECT_GT(kept, 0U);
 }
 
-TEST_F(AverageRun, WeightsAreBackToTheBitAfterAnEvaluation) {
+TEST_F(AverageRun, AnEvaluationOfTheAverageRestoresTheWeights) {
   const std::filesystem::path folder = fresh("run");
   run_in(folder, config());
   const Learner learner(config(), built_plugins());

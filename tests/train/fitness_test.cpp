@@ -1,5 +1,5 @@
-// Every form of fitness against values computed by hand; every form is an odd function; and the deviation of the null
-// vote.
+// Every form of fitness gives the values computed by hand and is an odd function. The null vote has the deviation that
+// is computed for it.
 #include "train/fitness.h"
 
 #include <fmt/format.h>
@@ -52,8 +52,8 @@ TEST(Fitness, EachFormHasItsOptions) {
   }
 }
 
-// A row for each form: the fitness, worked out by hand, of pairs that differ by 7, -1, 0, 2 and -6, whose root mean
-// square is sqrt(18), with the settings of configs/.
+// Each row has a form's fitness, computed by hand, of pairs that differ by 7, -1, 0, 2 and -6 (root mean square
+// sqrt(18)), with the settings of configs/.
 TEST(Fitness, EachFormHasAKnownAnswer) {
   const std::map<std::string, Values> answers = {
       {"sign", {1, -1, 0, 1, -1}},
@@ -96,7 +96,7 @@ TEST(Fitness, ZscoreCutsAtItsClip) {
   EXPECT_EQ(fitness_of("zscore", "clip", 8.0).of(losses_of(d)), expected);
 }
 
-// For differences of every size, and for those at which the value changes.
+// The test takes differences of every size, and those at which the value changes.
 TEST(Fitness, ZscoreIsItsFormulaForEveryDifference) {
   std::mt19937_64 draws(9);
   for (const double clip : {0.1, 0.5, 0.7, 2.0, 3.0, 64.0, 100.0}) {
@@ -118,7 +118,7 @@ TEST(Fitness, ZscoreIsItsFormulaForEveryDifference) {
   }
 }
 
-// Next to every half, where a quotient in single precision may round to the other side.
+// The test takes values next to every half, which a quotient in single precision may round to the other side.
 TEST(Fitness, RoundingIsThatOfTheQuotientInDoublePrecision) {
   constexpr size_t kApart = 64;  // a difference of its own in each block that is rounded at once
   const Rounding roundings[] = {{1.0, 32.0, 1.0, 64}, {3.0, 64.0, 0.7, 64}, {1.0, 127.0, 1.0, 127}};
@@ -220,7 +220,7 @@ TEST(Fitness, EqualLossesAreWorthNothing) {
   for (const Fitness& form : all_fitness_forms()) EXPECT_EQ(form.of(losses_of({0, 0, 0})), (Values{0, 0, 0}));
 }
 
-// The losses of a long text, in Q16 bits: their squares exceed int64, and a common factor changes nothing.
+// The losses are those of a long text, in Q16 bits. Their squares exceed int64, and a common factor changes nothing.
 TEST(Fitness, LargeLossesCountLikeSmallOnes) {
   const std::vector<int64_t> small = {7, -1, 0, 3, -12, 5, 5, -3};
   std::vector<int64_t> large;
@@ -271,7 +271,7 @@ TEST(Fitness, ThreadsChangeNothing) {
   }
 }
 
-// A number of at most this number of bits, 1 to 62, and of any sign.
+// A number of at most this many bits (1 to 62) and of any sign.
 int64_t magnitude_of(Draws& draws, int bits) {
   const int64_t high = draws.below(UINT32_MAX);
   const int64_t number = (high << 31 | draws.below(1U << 31)) >> (63 - bits);
@@ -342,9 +342,9 @@ TEST(VoteStd, ByHand) {
             127.0F * 256.0F * 256.0F);
 }
 
-// The backend's votes for fitness that does not depend on the noise: their deviation over 4000 steps. The vector gives
-// 32000 votes, the matrix 256000, so that the estimate's own deviation is below 1 / sqrt(2 * 32000) = 0.4%; the bound
-// is 1.5%. A missing factor for the rank (1.7) or a vector taken for a matrix would show.
+// Measures the deviation of the backend's votes over 4000 steps whose fitness does not depend on the noise. The vector
+// gives 32000 votes, the matrix 256000, so that the estimate's own deviation is below 1 / sqrt(2 * 32000) = 0.4%; the
+// bound is 1.5%. The test would show a missing factor for the rank (1.7), or a vector that is taken for a matrix.
 TEST(VoteStd, IsThatOfTheNull) {
   constexpr uint64_t kSteps = 4000;
   constexpr uint32_t kPairs = 24;

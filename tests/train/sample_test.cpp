@@ -44,7 +44,7 @@ class OwnModel {
   std::optional<BackendSession> session_;
 };
 
-// Its logits are the table's row for the token that was read: sixteen logit steps are one bit.
+// A model whose logits are the table's row for the token that was read. Sixteen logit steps are one bit.
 OwnModel table_model(const std::vector<std::vector<int8_t>>& rows) {
   const auto vocab = static_cast<int32_t>(rows.size());
   ProgramBuilder builder(vocab, 4, EGG_ROUND_NEAREST);
@@ -54,7 +54,7 @@ OwnModel table_model(const std::vector<std::vector<int8_t>>& rows) {
   return OwnModel(builder, {table});
 }
 
-// The state sums the embeddings of all tokens, so every token matters for all later ones.
+// A model whose state sums the embeddings of all tokens, so that every token matters for all later ones.
 OwnModel summing_model(int32_t context) {
   const int32_t vocab = 16;
   const int32_t width = 8;
@@ -73,7 +73,7 @@ OwnModel summing_model(int32_t context) {
   return OwnModel(builder, weights);
 }
 
-// The probabilities are 1/7, 2/7 and 4/7, whatever was read.
+// A model whose probabilities are 1/7, 2/7 and 4/7 after every token.
 OwnModel constant_model() { return table_model({{0, 16, 32}, {0, 16, 32}, {0, 16, 32}}); }
 
 std::array<int, 3> counts_of(const Tokens& tokens) {
@@ -155,7 +155,7 @@ TEST(Sample, TopKDrawsFromTheLikeliest) {
   EXPECT_THAT(tie.sample({0}, first), Each(1U));
 }
 
-// Its draws are words of the noise, so a seed gives the same text everywhere.
+// The draws of a sample are words of the noise, so a seed gives the same text everywhere.
 TEST(Sample, IsAFunctionOfSeedAndNumber) {
   OwnModel model = constant_model();
   SampleOptions options{200, 1.0, 5};
@@ -203,7 +203,7 @@ TEST(Sample, AContextIsReadAnewForEachToken) {
   EXPECT_EQ(summing_model(100).sample(prompt, 30, 1.0, 4), all.sample(prompt, 30, 1.0, 4));
 }
 
-// What follows a word here depends on the word before, so a table by two words alone can spell it.
+// Here the next word depends on the last two, so only a table whose rows belong to two words can spell the text.
 TEST(Sample, ReadsRowsByWords) {
   constexpr size_t kRows = 1024;
   const std::string text = "abc a ab abc a ab abc a ab abc";

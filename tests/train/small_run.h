@@ -25,7 +25,7 @@
 
 namespace eggroll::test {
 
-// An eight-wide model, four streams of four members.
+// A model of width 8, with four streams of four members.
 inline const std::vector<std::string> kSmall = {"model.width=8",    "train.population=16", "train.members_per_stream=4",
                                                 "train.tokens=8",   "train.steps=6",       "checkpoint.every=2",
                                                 "eval.every=2",     "eval.tokens=32",      "backend=reference",
@@ -52,14 +52,14 @@ inline std::string tokens_below_11(size_t count) {
   return tokens;
 }
 
-// Runs, or goes on, in the folder.
+// Begins or resumes the run in the folder.
 inline RunRecord run_in(const std::filesystem::path& folder, const ConfigNode& config, const TrainHooks& hooks = {}) {
   Setup setup(config, built_plugins());
   Processes alone;
   return TrainingLoop(setup, config, RunFolder{folder}, Invocation{}, hooks, alone).run();
 }
 
-// All that a checkpoint would hold of the session's tensors.
+// The session's tensors as a checkpoint holds them.
 inline Checkpoint captured(BackendSession& session, const Learner& learner) {
   Checkpoint checkpoint;
   checkpoint.population = learner.train.population;
@@ -106,7 +106,7 @@ inline void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.states, b.states);
 }
 
-// All that two folders say of one run: the end's checkpoint, the journal, the lines of all steps and the record.
+// Expects the same last checkpoint, journal, lines of all steps and record in both folders.
 inline void expect_same_run(const std::filesystem::path& folder, const std::filesystem::path& other) {
   SCOPED_TRACE(folder.string());
   expect_equal(load_checkpoint(*latest_checkpoint(folder)), load_checkpoint(*latest_checkpoint(other)));
@@ -133,7 +133,7 @@ class SmallRunTest : public ScratchTest {
     return folder_ / name;
   }
 
-  // Stops after `step` steps done, at 0 before the first.
+  // Stops after `step` steps; 0: before the first step.
   static RunRecord run_until(const std::filesystem::path& folder, const ConfigNode& config, uint64_t step) {
     std::atomic<bool> stop{step == 0};
     TrainHooks hooks;
@@ -142,8 +142,8 @@ class SmallRunTest : public ScratchTest {
     return run_in(folder, config, hooks);
   }
 
-  // Throws what fail() throws after `step` steps done. A run that fails leaves its last checkpoint and a longer
-  // journal, as a killed one does.
+  // Throws what fail() throws, after `step` steps. A run that fails leaves its last checkpoint and a longer journal,
+  // as a killed run does.
   static void fail_at(
       const std::filesystem::path& folder, const ConfigNode& config, uint64_t step,
       const std::function<void()>& fail = [] { throw Error("the disk is full; free some space"); }) {
@@ -160,8 +160,8 @@ class SmallRunTest : public ScratchTest {
     return steps;
   }
 
-  // However it ended, a run goes on to the same result, and its journal gives all its checkpoints again. settings: of a
-  // small run of six steps.
+  // A run that ended in any way goes on to the same result, and its journal gives all its checkpoints again.
+  // settings: those of a small run of six steps.
   void expect_goes_on(const std::vector<std::string>& settings, bool at_every_step = false);
 };
 

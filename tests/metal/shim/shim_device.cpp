@@ -38,7 +38,7 @@ std::string joined(const std::vector<int>& bindings) {
   return text;
 }
 
-// What Apple's GPUs allow a dispatch: bytes of arguments by value, and of threadgroup memory, which no kernel declares.
+// Apple's limits for a dispatch, in bytes: arguments by value, and threadgroup memory, which no kernel declares.
 constexpr size_t kMostArguments = 4096;
 constexpr uint32_t kMostThreadgroupMemory = 32768;
 
@@ -120,7 +120,7 @@ class ShimDevice : public Device {
   }
 
  private:
-  // No more than three command buffers in a row, or a call would give up.
+  // Refuses at most three command buffers in a row, fewer than make a call give up (pace.h).
   bool is_refused(Kernel kernel) {
     const ShimFaults& faults = shim_faults();
     if (faults.refused_kernel == static_cast<int>(kernel)) return true;
@@ -131,7 +131,7 @@ class ShimDevice : public Device {
     return refusals_ > 0;
   }
 
-  // refused: each group is left out, or stops somewhere, or runs to its end.
+  // If the dispatch is refused, each group is left out, stops somewhere or runs to its end.
   void run_groups(const Dispatch& d, bool refused) {
     const ShimKernel& kernel = shim_faults().has_int8_units && d.kernel == Kernel::kForward
                                    ? kShimInt8Forward
