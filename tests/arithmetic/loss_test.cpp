@@ -1,4 +1,4 @@
-// The loss in Q16 bits against -log2 softmax in long double: error, exact cases, monotony.
+// Compares the loss in Q16 bits with -log2 softmax in long double: error, exact cases, monotony.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -159,7 +159,7 @@ TEST(Loss, UniformLogitsGiveLog2OfTheVocabulary) {
   }
 }
 
-// Only max - target and the sum over distances matter, wherever the logits lie in [-127, 127].
+// Only max - target and the sum over distances matter; the place of the logits in [-127, 127] does not.
 TEST(Loss, DependsOnDifferencesAlone) {
   const Loss loss(4096);
   Counts counts(255, 0);

@@ -1,5 +1,5 @@
-// arithmetic.h without the loss: every function against its definition in exact 64-bit integers, over all operands
-// where these can be counted through.
+// Compares every function of arithmetic.h, except the loss, with its definition in exact 64-bit integers, for all
+// operands if there are few enough.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -110,8 +110,8 @@ TEST(Linear, OutRoundsOnceAndPairsAreMirrored) {
   }
 }
 
-// One output of the whole op with realistic noise. Members +1 and -1 lie at equal distances from 0 before their one
-// rounding, and after it the pair's mean is within half a step of member 0's.
+// One output of the whole op with realistic noise. Before the one rounding, members +1 and -1 are equally far from
+// member 0. After it, the mean of the pair is within half a step of member 0.
 TEST(Linear, MembersOfAPairAreSymmetricAroundTheUnperturbedOne) {
   constexpr int kWidth = 48, kSigma = 4, kFixedPoint = 4, kShift = 7;
   constexpr int kQShift = kFixedPoint + kSigma - EGG_LINEAR_GUARD_BITS;

@@ -1,4 +1,4 @@
-// Plugins that crash, print or write where they may not: the commands go on without them, or name the plugin.
+// Plugins that crash, or print or write at forbidden places: the commands go on without them, or name the plugin.
 #include <fmt/format.h>
 
 #include "cli/eggroll_command.h"
@@ -138,13 +138,13 @@ TEST_F(HostilePluginsTest, LossesAndCountsThatCannotBeEndTheRun) {
         std::pair{"changed_above", ", expected 0 to 256; use another backend or fix the plugin"}}) {
     expect_ends(folder, hostile_backend(fault), sentence);
   }
-  // The losses of many members are prepared beside the update before.
+  // The losses of many members are prepared during the update before.
   const Arguments many = {"train.population=131072", "train.members_per_stream=1024"};
   expect_ends(folder, joined(hostile_backend("loss_missing"), many),
               "gave -1 as the loss at position 131071 in evaluate(), expected 0 to ");
 }
 
-// Only the user decides whose code is loaded, whoever owns a run's folder.
+// Only the user decides whose code is loaded, even if another user owns the folder of a run.
 TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
   const fs::path folder = mine({"hostile_rule", "shouts"});
   const std::string path = "plugins.path=[" + folder.string() + "]";
@@ -170,7 +170,7 @@ TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
            "(for a plugin of your own: give its folder with --plugins DIR in place of --only-plugins)"});
 }
 
-// What a plugin's own run names is not in the folders of everybody's.
+// The folders that every command searches do not have the option that this run names.
 TEST_F(HostilePluginsTest, AForkNamesTheFolderOfConfigurationThatItLacks) {
   const fs::path folder = mine({"hostile_rule"});
   ASSERT_EQ(run_with(folder, hostile_run("none")).exit_code, 0);
@@ -181,7 +181,7 @@ TEST_F(HostilePluginsTest, AForkNamesTheFolderOfConfigurationThatItLacks) {
                        (folder_ / "configs").string() + ")\n"});
 }
 
-// Without a word, another plugin or none would be taken. `eggroll plugins` lists the folder (InspectTest).
+// Without a message, another plugin or none would be taken. `eggroll plugins` lists the folder (InspectTest).
 TEST_F(HostilePluginsTest, AMissingFolderOfTheEnvironmentIsRefused) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   const std::string run = run_folder().string();
@@ -196,7 +196,7 @@ TEST_F(HostilePluginsTest, AMissingFolderOfTheEnvironmentIsRefused) {
   EXPECT_EQ(entries_in(runs()), 1U);
 }
 
-// As `eggroll new` lays it out: PLUGIN/build/NAME.eggplugin and PLUGIN/configs.
+// The folders are those of `eggroll new`: PLUGIN/build/NAME.eggplugin and PLUGIN/configs.
 TEST_F(HostilePluginsTest, CheckFindsTheSettingsBesideAPlugin) {
   const fs::path plugin = folder_ / "hostile_rule";
   fs::create_directory(plugin);
@@ -266,7 +266,7 @@ TEST_F(HostilePluginsTest, AnInterruptedRunNamesTheFoldersOfPluginsThatItWasGive
   interrupt(third);
 }
 
-// What had been saved is there, and the commands know that the run has ended.
+// The saved files are there, and the commands know that the run has ended.
 TEST_F(HostilePluginsTest, ABackendThatEndsTheProgramInAStepIsNamed) {
   const fs::path folder = mine({"hostile_backend"});
   const auto expect_goes_on = [&] {
@@ -290,7 +290,7 @@ TEST_F(HostilePluginsTest, ABackendThatEndsTheProgramInAStepIsNamed) {
   }
 }
 
-// A step never ends. Nothing ends it but the user.
+// The step never ends by itself; only the user ends it.
 TEST_F(HostilePluginsTest, AStepThatHangsIsNamedAndEndsAfterASignal) {
   const fs::path folder = mine({"hostile_rule"});
   Process process(work_, with_path(folder, hostile_run("hangs")));

@@ -46,7 +46,7 @@ TEST_F(InspectTest, ExamplesNameExperimentsThatExist) {
   const fs::path source = EGGROLL_SOURCE_DIR;
   const auto expect_all = [&](const std::string& text) {
     for (const std::string& name : experiments_in(text)) {
-      // A page may have its reader write an experiment.
+      // A page may ask its reader to write an experiment.
       const std::string file = "experiments/" + name + ".yaml";
       EXPECT_TRUE(fs::exists(source / file) || text.find("cat > " + file) != std::string::npos) << name;
     }
@@ -123,7 +123,7 @@ TEST_F(InspectTest, ShowSaysWhatTheMembersOfASiteShare) {
                  "{params: [embedding, \"*gain\", \"layer0.forget*\", layer0.up.w, layer0.down.w], share: 0.5}]"});
   EXPECT_THAT(text, HasSubstr("256 orthogonal pairs at each token of 16 streams, amplitude 2, errors shifted by "));
   EXPECT_THAT(text, HasSubstr("share 18 of 19 ops; each has 0 multiply-adds of its own\n  votes: head\n"));
-  // The MLP and the head of this token, and all of the next.
+  // The MLP and the head of this token, and everything of the next token.
   EXPECT_THAT(text, HasSubstr("share 9 of 19 ops; each has 13312 multiply-adds of its own\n"
                               "  votes: layer0.candidate.w layer0.candidate.u layer0.candidate.b\n"));
 }
@@ -175,7 +175,7 @@ TEST_F(InspectTest, AFolderOfOnesOwnGoesBeforeTheOthers) {
   EXPECT_EQ(parse_yaml(result.out, "printed").at("fitness.clip").real(), 1.0);
 }
 
-// --config-dir may stand before the command or after it, and never takes the next word for a second folder.
+// --config-dir may stand before or after the command. It takes one folder and leaves the next word alone.
 TEST_F(InspectTest, AConfigurationFolderMayBeGivenAnywhere) {
   const std::string expected = output_of({"config", "seed=3"});
   EXPECT_EQ(good(Process(work_, {EGGROLL_BIN_DIR "/eggroll", "config", "--config-dir", EGGROLL_SOURCE_DIR "/configs",
@@ -198,7 +198,7 @@ TEST_F(InspectTest, CheckRunsTheCasesOfEachKind) {
   refuses({"check", "model:reference"}, {"no plugin 'model:reference'"});
 }
 
-// The plugin takes no random cases, so that its check ends where it is found.
+// The plugin takes no random cases, so that its check ends as soon as the plugin is found.
 TEST_F(InspectTest, CheckFindsAPluginThatWasBuiltHereByItsName) {
   const auto check = [&](const std::string& plugin) { return eggroll({"check", plugin, "--cases", "3"}); };
   expect_one_sentence(check("hostile_rule"),

@@ -1,4 +1,4 @@
-// eggroll ls, and runs that are named by less than their folder.
+// eggroll ls, and short names of runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using nlohmann::ordered_json;
 
 class RunsTest : public CliTest {
  protected:
-  // As of a run that died at its beginning.
+  // Leaves in each folder the files of a run that died at its beginning.
   static void leave_config_and_lock(const fs::path& run) {
     for (const fs::path& path : paths_in(run)) {
       if (path.filename() != "config.yaml" && path.filename() != "lock") fs::remove_all(path);
@@ -70,7 +70,7 @@ TEST_F(RunsTest, ARunIsNamedByItsFoldersNameOrTheBeginningOfItsHash) {
   }
   EXPECT_THAT(eggroll({"resume", hash.substr(0, 8)}).out, HasSubstr("finished already"));
   refuses({"eval", hash.substr(0, 3)}, {"is no run", "eggroll ls lists them"});
-  // A copy beside it makes the hash ambiguous, and its own name is not.
+  // With a copy of the run the hash is ambiguous, but the name of the copy is not.
   fs::create_directories(work_ / "results" / "copies");
   fs::copy(work_ / folder, work_ / "results" / "copies" / "mine", fs::copy_options::recursive);
   refuses({"eval", hash.substr(0, 8)},
@@ -156,7 +156,7 @@ TEST_F(RunsTest, TagsAndANoteAreKeptBesideTheRecord) {
   }
   for (const auto& process : several) EXPECT_EQ(process->wait().exit_code, 0);
   EXPECT_EQ(listed({"tag=a", "tag=b", "tag=c", "tag=d"}, "hash").size(), 1U);
-  // The run goes on being the same.
+  // The run stays the same.
   EXPECT_EQ(eggroll(tiny_run({"seed=0", "name=tagged", "train.steps=40"})).exit_code, 0);
   EXPECT_EQ(listed({}, "name").size(), 2U);
   write_plainly(work_ / listed({"seed=0"}, "folder").at(0) / "labels.json", "{\"tags\": [\"x\"], \"note\": \"\"}");
@@ -188,7 +188,7 @@ TEST_F(RunsTest, RmRemovesWhatNothingRefersTo) {
   refuses({"rm", source}, {"which began with it"});
   EXPECT_EQ(eggroll({"rm", "--force", "results/runs/" + source + "/", source}).exit_code, 0);
   EXPECT_FALSE(is_there(runs() / source));
-  // The fork has what it began with.
+  // The fork keeps what it began with.
   EXPECT_THAT(eggroll({"replay", fork}).out, HasSubstr("replayed 60 steps"));
   EXPECT_EQ(eggroll({"rm", fork, "--force"}).exit_code, 0);
   EXPECT_EQ(entries_in(runs()), 1U) << "the report is left";
@@ -248,7 +248,7 @@ TEST_F(RunsTest, RmRefusesAFolderThatHoldsMore) {
   EXPECT_EQ(entries_in(runs()), 0U);
 }
 
-// The lock file of a machine whose locks this one does not see, beside metrics that have just grown.
+// The lock file is of a machine whose locks this one does not see, and the metrics have just grown.
 TEST_F(RunsTest, ARunThatAnotherMachineRunsIsLeftAlone) {
   begin({});
   const fs::path run = run_folder();
@@ -297,7 +297,7 @@ TEST_F(RunsTest, ARunThatBeginsWhileItIsRemovedIsWhole) {
   EXPECT_EQ(entries_in(runs()), 1U);
 }
 
-// Where nobody can look, a run may lie that began with this one.
+// A folder that nobody can read may hold a run that began with this one.
 TEST_F(RunsTest, RmNeedsToReadAllOfTheResults) {
   begin({});
   const fs::path run = run_folder();

@@ -13,12 +13,12 @@ using ::testing::AnyOf;
 
 class SurroundingsTest : public CliTest {
  protected:
-  // Runs the command in a shell, with these redirections and with `before` in front.
+  // Runs the command in a shell, with these redirections, after the shell command `before`.
   Result by_shell(const Arguments& arguments, const std::string& redirections, const std::string& before = "") const {
     return Process(work_, in_shell(arguments, redirections, before)).wait();
   }
 
-  // The same as another user, so that no other processes count against the limit and file modes apply.
+  // Does this as another user, so that no other processes count against the limit and file modes apply.
   Result by_another_user(const Arguments& arguments, const std::string& before = "") const {
     const std::string user = std::to_string(50'000 + ::getpid() % 10'000);
     return Process(work_, joined({"/usr/bin/setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups"},
@@ -64,7 +64,7 @@ TEST_F(SurroundingsTest, StandardDescriptorsThatTheCallerClosed) {
   }
 }
 
-// As with `eggroll run > log` on a full disk: the run itself is not lost.
+// The output fails as in `eggroll run > log` on a full disk. The run itself is not lost.
 TEST_F(SurroundingsTest, OutputThatCannotBeWritten) {
   for (const char* errors : {"2>&-", "2>/dev/full"}) {
     const Result refused = by_shell({"run", "nonsense=1"}, errors);
@@ -79,14 +79,14 @@ TEST_F(SurroundingsTest, OutputThatCannotBeWritten) {
   EXPECT_EQ(limited.exit_code, 1);
 }
 
-// As a daemon may leave it. Children would be gone before they could be waited for.
+// A daemon may start the command with SIGCHLD ignored: children would be gone before the command waits for them.
 TEST_F(SurroundingsTest, AParentThatIgnoresTheEndOfChildren) {
   const Arguments run = tiny_run({"eval.hook=[/bin/echo,\"{}\"]", "eval.hook_seconds=20"});
   const Result result = by_shell(run, "", "trap '' CHLD;");
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
-// As with `eggroll run | head -1`: what works for long goes on, what only prints ends as other commands do.
+// The reader goes away, as in `eggroll run | head -1`: a run goes on, and a command that only prints ends.
 TEST_F(SurroundingsTest, APipeThatNobodyReads) {
   const std::string digest = undisturbed(tiny_run());
   const auto unread = [&](const Arguments& arguments) {
@@ -137,7 +137,7 @@ TEST_F(SurroundingsTest, ThreadsThatCannotBeHad) {
   EXPECT_THAT(undrawn.err, HasSubstr("raise the limit on processes (ulimit -u) or wait until others end"));
 }
 
-// Memory limits from one where the loader fails to one where a run ends: every refusal between names what is short.
+// Memory limits from one at which the loader fails to one at which a run ends. Each refusal names what is short.
 TEST_F(SurroundingsTest, MemoryThatCannotBeHad) {
   const auto with = [&](int kilobytes, const Arguments& arguments) {
     return by_shell(arguments, "", "ulimit -v " + std::to_string(kilobytes) + ";");

@@ -52,7 +52,7 @@ TEST(RandomCases, FollowFromTheirSeed) {
   }
 }
 
-// A seed that fails on one machine can be examined on another.
+// So a seed that fails on one machine can be examined on another.
 TEST(RandomCases, AreTheSameOnEveryMachine) { EXPECT_EQ(random_cases_hash(), kept_hash(kRandomCases)); }
 
 TEST(RandomPrograms, ReachEveryOpAndItsForms) {
@@ -293,7 +293,7 @@ class PlantedInBackend : public testing::Test {
     return Check{};
   }
 
-  // The printed seed alone brings the same failure back, cut down to the same case.
+  // The printed seed alone repeats the failure, cut down to the same case.
   void expect_repeats(const BackendInstance& faulty, const Check& check) const {
     ASSERT_FALSE(check.failures.empty());
     std::smatch seed;

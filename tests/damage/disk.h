@@ -1,4 +1,4 @@
-// A folder on a disk that may lose power: what was synced stays, and of the rest any part may be there.
+// A folder on a disk that may lose power: synced data stay, and any part of the other data may be there.
 #ifndef EGGROLL_TESTS_DAMAGE_DISK_H
 #define EGGROLL_TESTS_DAMAGE_DISK_H
 
@@ -24,20 +24,20 @@ std::vector<RecordedCall> read_recording(const std::filesystem::path& file);
 
 class Disk {
  public:
-  // All that is in the folder now was synced.
+  // All data that are in the folder now count as synced.
   explicit Disk(const std::filesystem::path& folder);
 
   // Calls come in the order in which they were made.
   void apply(const RecordedCall& call);
 
-  // Writes what a cut at this moment may leave into a new folder; returns what it chose.
+  // Writes a state that a cut at this moment may leave into a new folder; returns the choices it made.
   std::string cut(TrialDraws& draws, const std::filesystem::path& into) const;
 
   // Sentences on what the folder lacks of what was saved by now: a file that a rename put in its place, alone or with
   // its folder, counts as saved from the moment when the folder around it was synced.
   std::vector<std::string> losses(const std::filesystem::path& folder) const;
 
-  // Sentences on how the folder differs from all calls so far, as if nothing were lost. Nothing but a gap in the
+  // Sentences on how the folder differs from the result of all calls so far, if nothing is lost. Only a gap in the
   // recording makes a difference.
   std::vector<std::string> differences(const std::filesystem::path& folder) const;
 
@@ -61,9 +61,9 @@ class Disk {
   struct Entry {
     size_t folder;
     std::string name;
-    std::optional<size_t> node;  // nothing: the name goes
+    std::optional<size_t> node;  // none: the name is removed
   };
-  // A call's changes of names, which happen together.
+  // The changes of names that one call makes; they happen together.
   struct Renaming {
     std::vector<Entry> entries;
     bool puts_in_place = false;  // a rename; the last entry is the new name

@@ -1,6 +1,6 @@
 // Loaded by LD_PRELOAD: takes the place of the C library's functions that change files, does what they do, and records
-// it (recording.h). A lock gives the calls of all threads and processes one order. The C library's own streams do not
-// come by here.
+// it (recording.h). A lock gives the calls of all threads and processes one order. It does not see
+// the C library's own streams.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ std::string path_of(int file) {
   return size > 0 ? std::string(path.data(), static_cast<size_t>(size)) : "";
 }
 
-// Without links but in its last name; "" where its folder is not there.
+// The path without links, except in its last name; "" if its folder is not there.
 std::string whole_path(int folder, const char* name) {
   std::string path = name;
   if (path.empty()) return "";
@@ -103,7 +103,7 @@ class Turn {
   int file_ = -1;
 };
 
-// An open file of the recorded folder, or another one, which is not recorded.
+// An open file, and whether it is recorded.
 struct OpenFile {
   explicit OpenFile(int number) : number(number) {
     struct stat facts {};
@@ -118,7 +118,7 @@ struct OpenFile {
   uint64_t inode = 0;
 };
 
-// After a write at the file's own position.
+// Called after a write at the file's own position.
 uint64_t began_at(int file, long written) {
   return static_cast<uint64_t>(::lseek(file, 0, SEEK_CUR)) - static_cast<uint64_t>(written);
 }
@@ -234,7 +234,7 @@ int openat(int folder, const char* name, int flags, ...) {
   return open_file(folder, name, flags, mode);
 }
 
-// Where an offset has 64 bits, these are the same.
+// If offsets have 64 bits, these functions equal those above.
 int open64(const char* name, int flags, ...) __attribute__((alias("open")));
 int openat64(int folder, const char* name, int flags, ...) __attribute__((alias("openat")));
 
@@ -307,7 +307,7 @@ ssize_t copy_file_range(int from, off64_t* from_at, int to, off64_t* to_at, size
   return note_copied(turn, file, copied, to_at != nullptr ? given : began_at(to, copied));
 }
 
-// eggroll says what it says to its user by fputs().
+// eggroll writes to its user with fputs().
 int fputs(const char* text, FILE* stream) {
   const size_t size = std::strlen(text);
   const Turn turn(stream == stdout && recorded_folder() != nullptr && !is_recorded(path_of(STDOUT_FILENO)));

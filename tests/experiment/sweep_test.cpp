@@ -101,7 +101,7 @@ TEST_F(SweepTest, AnAxisOutsideTheHashMakesPointsOfItsOwn) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again.points[i].folder, sweep.points[i].folder);
 }
 
-// As where a point's data have moved, so that its hash is another today.
+// The hash of a point changes, for example, if its data have moved.
 TEST_F(SweepTest, PointsOfOtherHashesAreFoundByTheirFolders) {
   const std::string grid = "{product: [\"train.population=64,128\", \"backend.threads=1,2\"]}";
   Sweep sweep = compose_grid(grid);
@@ -147,7 +147,7 @@ TEST_F(SweepTest, DamageIsNamed) {
   const size_t digit = lines.find("\"hash\":\"") + 8;
   std::string changed = lines;
   changed[digit] = changed[digit] == '0' ? '1' : '0';
-  // As is a line whose checksum was cut out.
+  // A line whose checksum was cut out is wrong too.
   const size_t seal = lines.find(",\"crc\"");
   const std::string cut = std::string(lines).replace(seal, lines.find('\n') - seal, "}");
   const std::vector<std::pair<std::string, std::string>> cases = {
@@ -267,7 +267,7 @@ TEST_F(SweepTest, APointsFileTellsItsPlace) {
   }
 }
 
-// A mean over points of two op sets would be of neither.
+// A mean over points of two op sets would belong to neither set.
 TEST_F(SweepTest, WhatAnotherOpSetMadeIsNotDone) {
   Sweep sweep = compose_grid("{product: [\"train.population=64,128\"]}");
   write_sweep(sweep);
@@ -290,10 +290,10 @@ TEST_F(SweepTest, WhatAnotherOpSetMadeIsNotDone) {
   EXPECT_EQ(standing_of(sweep, point).state, PointState::kDone);
   end_with(RunStatus::kCompleted, "0123456789abcdef");
   EXPECT_EQ(message_of([&] { standing_of(sweep, point); }), refusal);
-  // Also where its settings cannot be opened today, so that its program and rule are not known.
+  // This holds even if the settings cannot be opened today, so that program and rule are not known.
   const std::vector<PointCheck> checks(2, PointCheck{"it cannot run", "", 0, "", "", {}});
   EXPECT_EQ(message_of([&] { require_reusable(sweep, checks); }), refusal);
-  // A point that has not ended is none that counts.
+  // A point that has not ended does not count.
   end_with(RunStatus::kFailed, "0123456789abcdef");
   EXPECT_EQ(standing_of(sweep, point).state, PointState::kFailed);
   EXPECT_EQ(require_reusable(sweep, checks), "");

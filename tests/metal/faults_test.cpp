@@ -31,7 +31,7 @@ TEST_F(FaultTest, NoOrderOfThreadsChangesTheResult) {
   for (uint64_t seed = 2; seed < 6; ++seed) EXPECT_EQ(run_small(seed), expected) << seed;
 }
 
-// On both kinds of matrix units, which have barriers of their own.
+// The test runs on both kinds of matrix units, because each has barriers of its own.
 TEST_F(FaultTest, EveryBarrierIsMissedWhereItIsLeftOut) {
   std::set<std::string> tried;
   for (const bool has_int8_units : {false, true}) {
@@ -103,7 +103,7 @@ std::vector<Lost> lost_bytes() {
       {Kernel::kSiteErrors, kBindTargets, kOtherTargets + 16},
       {Kernel::kSiteVotes, kBindErrors, inner_errors + kSquareBytes},
       {Kernel::kSiteVotes, kBindKept, 5 * width + 16},
-      // there may be more pieces than a step has
+      // the buffer has room for more pieces than a step has
       {Kernel::kSitePieces, kBindVotedRows, SIZE_MAX},
       {Kernel::kSitePieces, kBindVotes, SIZE_MAX},
       {Kernel::kSitePieces, kBindErrors, inner_errors + kSquareBytes},

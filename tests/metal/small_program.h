@@ -194,7 +194,7 @@ struct TableOfLogits {
   egg_noise noise{};
 };
 
-// All that comes back from the small program on a device whose threads run in an order of this seed.
+// All results of the small program on a device whose threads run in the order that this seed draws.
 inline std::vector<int64_t> run_small(uint64_t seed) {
   shim_faults().seed = seed;
   SmallProgram small;

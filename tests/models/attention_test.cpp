@@ -1,4 +1,4 @@
-// The models' attention against a double-precision one, within an error that follows from its roundings:
+// Compares the models' attention with one in double precision. The allowed error follows from the roundings:
 //
 //   1. A score is rounded by up to half a step, or down by less than one. Its weight changes by a factor within a range
 //   whose
@@ -27,7 +27,7 @@ struct Kind {
   double scale;  // log2 of the largest weight
 };
 
-// Otherwise a test's listed name would hold addresses.
+// Without this function the listed name of a test would hold addresses.
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
 // One attention with the tables of a model; its queries, keys and values are three embeddings of the token.
@@ -63,7 +63,7 @@ class OneAttention {
   bool rounds_to_nearest() const { return one_->program().rounding == EGG_ROUND_NEAREST; }
   bool sigmoid() const { return op_.mode == EGG_WEIGHT_SIGMOID; }
 
-  // The attention of the last token of [0, count) to all of them.
+  // The attention of the last one of the tokens [0, count) to all these tokens.
   std::vector<int8_t> mixed(const std::vector<uint32_t>& tokens, uint32_t count) {
     return one_->after(tokens, count, width());
   }

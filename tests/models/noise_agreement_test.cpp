@@ -35,7 +35,7 @@ struct TestedModel {
   size_t tensors;
 };
 
-// Otherwise a test's listed name would hold addresses.
+// Without this function the listed name of a test would hold addresses.
 void PrintTo(const TestedModel& model, std::ostream* out) { *out << model.name; }
 
 const TestedModel kGru{
@@ -120,7 +120,7 @@ class OneTensor {
     return result;
   }
 
-  // The same losses by the oracle, where the noise of pair p and tensor t is draw(p, t).
+  // The same losses from the oracle; the noise of pair p and tensor t is draw(p, t).
   template <class DrawOf>
   Forward oracle_forward(const TestStream& stream, const NoiseSource& source, DrawOf&& draw) {
     egg_loss_tables tables;

@@ -1,4 +1,4 @@
-// The shared parts of the statistical tests: named draws, generators, thresholds.
+// The parts that the statistical tests share: named draws, generators, thresholds.
 //
 // Seeds are fixed, so a test always passes or always fails. Its false-alarm probability is that of choosing seeds which
 // make a perfect generator fail; each test allows kFalseAlarm in all, shared out evenly over its figures (Bonferroni).
@@ -36,7 +36,7 @@ inline uint64_t key_of(const Draw& d) { return egg_noise_key(d.seed, d.step, d.p
 // Values 0 to count - 1 of a draw.
 using Generator = std::function<void(const Draw& draw, int8_t* out, uint32_t count)>;
 
-// The specification's generator; one NoiseSource per seed asked for.
+// The specification's generator, with one NoiseSource for each seed that a test asks for.
 inline Generator specified(int32_t source, int32_t distribution) {
   auto sources = std::make_shared<std::map<uint64_t, NoiseSource>>();
   return [=](const Draw& d, int8_t* out, uint32_t count) {

@@ -1,4 +1,4 @@
-// The overflow proof at its exact edge: the largest that passes, and one more refused. Figures by hand.
+// The overflow proof at its exact edge: the largest value passes, and one more is refused. The numbers are by hand.
 #include <gmock/gmock.h>
 
 #include "eggroll/arithmetic.h"
@@ -32,7 +32,7 @@ egg_noise noise_of(const Setting& s) {
   return noise;
 }
 
-// Embedding, one product over `inputs`, loss.
+// A program of an embedding, one product over `inputs` and a loss.
 ProgramBuilder one_product(const Setting& s) {
   ProgramBuilder builder(2, s.fixed_point, s.rounding);
   const Param head = builder.matrix("head", 2, s.inputs, 16);

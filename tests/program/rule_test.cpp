@@ -64,7 +64,7 @@ TEST(ValidateRuleNames, TakesTheLongestAndASlotNamedAsAScalar) {
   raw.slots[0].name = longest.c_str();
   raw.scalars[0] = longest.c_str();
   EXPECT_EQ(message_of([&] { Rule rule(raw.view()); }), "");
-  raw.slots[0].name = "step";  // a slot is no figure of a line, so it may have this name
+  raw.slots[0].name = "step";  // slots are not in the lines of metrics, so a slot may have this name
   EXPECT_EQ(message_of([&] { Rule rule(raw.view()); }), "");
 }
 

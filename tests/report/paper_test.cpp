@@ -1,4 +1,4 @@
-// What a report has for a paper: the setup in words, comparisons, figures in three formats, tables for LaTeX.
+// The parts of a report that are for a paper: the setup in words, comparisons, figures in three formats, LaTeX tables.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -23,7 +23,7 @@ class PaperTest : public ScratchTest {
  protected:
   void add(const SyntheticRun& run) { write_synthetic_run(results_ / std::to_string(runs_++), run); }
 
-  // For each rank the bits of seeds 0, 1, ...
+  // For each rank, the bits of seeds 0, 1, ...
   void add_ranks(const std::map<std::string, std::vector<double>>& bits) {
     SyntheticRun run;
     for (const auto& [rank, of_seeds] : bits) {
@@ -61,7 +61,7 @@ class PaperTest : public ScratchTest {
   const fs::path out_ = folder_ / "out";
 };
 
-// A difference between runs of one seed does not contain what the seeds have in common.
+// A difference between two runs of one seed does not contain the effect of the seed.
 TEST_F(PaperTest, TheComparisonWithTheBestIsPaired) {
   add_ranks({{"1", {4.0, 4.5, 5.0}}, {"4", {4.125, 4.625, 5.125}}, {"8", {3.95, 4.55, 5.15}}});
   write();
@@ -88,7 +88,7 @@ TEST_F(PaperTest, WhatTheCorrectionTakesBackIsNoAgreement) {
   write();
   EXPECT_THAT(markdown(), HasSubstr("| 2 | rank=4 | 0.1000 | 0.0237 to 0.1763 | 3 | 0.0300 | 0.0600 | "
                                     "told apart by its own interval alone |"));
-  // Its interval leaves out 0, so the headline does not say that it is alike.
+  // The interval does not contain 0, so the headline does not call the two alike.
   EXPECT_THAT(markdown(), Not(HasSubstr("told apart from it")));
 }
 
@@ -203,7 +203,7 @@ TEST_F(PaperTest, AxesThatDoNotCrossHaveNoInteraction) {
                         "1 setting of the other axes that all its points have.\n\nThe figure shows 4 runs"));
 }
 
-// Without gnuplot, which takes most of a report's time.
+// The test does without gnuplot, which takes most of a report's time.
 class LimitsTest : public PaperTest {
  protected:
   LimitsTest() { ::setenv("PATH", "/nonexistent", 1); }
@@ -261,7 +261,7 @@ TEST_F(LimitsTest, ValuesThatTheConfigurationRefusesAreNoQuestion) {
   EXPECT_THAT(questions_of("optimizer.average", {"0.501", "0.9"}), smaller);
   EXPECT_THAT(questions_of("fitness.clip", {"0.1", "1"}), Not(smaller));
   EXPECT_THAT(questions_of("fitness.clip", {"1", "2"}), smaller);
-  // What plugins read, the report does not know.
+  // The report does not know the settings that plugins read.
   EXPECT_THAT(questions_of("model.width", {"1", "2"}), smaller);
   // The population is a multiple of the members of a stream.
   all_keys_["train"]["members_per_stream"] = 6;

@@ -27,7 +27,7 @@ class StudyTest : public ::testing::Test {
     collected.metrics.update_rate = Phases{1.0, 0.5, run.update_rate, run.update_rate};
     return collection_.runs.emplace_back(collected).record;
   }
-  // A run of no sweep.
+  // Adds a run that belongs to no sweep.
   RunRecord& add_plain(SyntheticRun run = {}) {
     run.sweep = "";
     return add(run);
@@ -52,7 +52,7 @@ class StudyTest : public ::testing::Test {
     EXPECT_THAT(studies, SizeIs(1));
     return studies.front();
   }
-  // claim: its members without "says".
+  // claim: the members of a claim, without "says".
   Verdict verdict(const std::string& claim) {
     return judge(claim_from_json(nlohmann::ordered_json::parse(R"({"says": "s", )" + claim + "}"), "the claim"),
                  study());
@@ -215,7 +215,7 @@ TEST_F(StudyTest, WhatAnAxisNamesGoesWithItUnsaid) {
   }
   const Study sweep = study();
   EXPECT_THAT(names_of(sweep), ElementsAre("model", "noise.rank+noise.sigma_shift"));
-  // A key that varies like both axes is told of the first axis only.
+  // A key that varies like both axes is named for the first axis only.
   EXPECT_THAT(sweep.axes[0].alike, ElementsAre("noise.rank", "train.steps"));
   EXPECT_THAT(sweep.axes[1].alike, IsEmpty());
 }

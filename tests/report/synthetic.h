@@ -15,7 +15,7 @@
 namespace eggroll {
 
 struct SyntheticRun {
-  std::string sweep = "grid";  // "": a plain run, its configuration changed by the axes
+  std::string sweep = "grid";  // "": a plain run; the axes change its configuration
   uint64_t point = 0;
   uint64_t seed = 0;
   std::optional<TrialRecord> trial;  // if the sweep is a search
@@ -30,12 +30,12 @@ struct SyntheticRun {
   double step_seconds = 0.01;
   double update_rate = 0.1;                    // at the end; falls from 1
   std::optional<double> update_rate_of_voted;  // the same in all steps; none: not in the lines
-  uint64_t monitor_every = 0;                  // metric lines from look to look of the monitor; 0: no monitor
+  uint64_t monitor_every = 0;                  // lines of metrics between two looks of the monitor; 0: no monitor
   std::optional<double> overlap;  // of 64-byte windows; with it the record also has the other facts of a text
   std::optional<double> score;    // a hook's, at the end; 1 less at earlier evaluations
 };
 
-inline constexpr uint64_t kSyntheticTokens = 32;  // that a member reads per step
+inline constexpr uint64_t kSyntheticTokens = 32;  // tokens that a member reads per step
 inline constexpr uint64_t kSyntheticEvalEvery = 10;
 
 inline RunRecord synthetic_record(const SyntheticRun& run) {
@@ -59,7 +59,7 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
   record.overrides = {"experiment=grid"};
   if (!run.sweep.empty()) record.overrides.emplace_back("~sweep");
   for (const auto& [axis, value] : run.axes.items()) {
-    // An axis value that spells a number is a number, as in an override of `eggroll run`.
+    // A value that can be read as a number is a number, as in an override of `eggroll run`.
     const auto number = nlohmann::ordered_json::parse(axis_text(value), nullptr, false);
     record.config[nlohmann::ordered_json::json_pointer("/" + std::string(axis).replace(axis.find('.'), 1, "/"))] =
         number.is_number() ? number : value;
@@ -163,7 +163,7 @@ inline std::string synthetic_metrics(const SyntheticRun& run) {
   return text;
 }
 
-// The folder gets record.json and metrics.jsonl.
+// Writes record.json and metrics.jsonl into the folder.
 inline void write_synthetic_run(const std::filesystem::path& folder, const SyntheticRun& run) {
   std::filesystem::create_directories(folder);
   write_atomically(folder / "metrics.jsonl", synthetic_metrics(run));

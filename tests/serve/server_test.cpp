@@ -56,7 +56,7 @@ TEST_F(ServerTest, ThePageAndAllItsPartsAreThere) {
   const auto page = get("/");
   ASSERT_EQ(page->status, 200);
   EXPECT_THAT(page->get_header_value("Content-Type"), HasSubstr("text/html"));
-  EXPECT_THAT(page->body, Not(HasSubstr("http")));  // nothing of another host, not even a link
+  EXPECT_THAT(page->body, Not(HasSubstr("http")));  // the page has nothing from another host, not even a link
   for (const char* part : {"/chart.js", "/main.js", "/style.css", "/icon.svg", "/chart-licence.txt", "/findings.js"}) {
     EXPECT_EQ(get(part)->status, 200) << part;
   }
@@ -127,7 +127,7 @@ TEST_F(ServerTest, NoRequestWaitsForAReport) {
   ASSERT_TRUE(wait_patiently([&] { return ask().is_made; }));
   const std::string before = ask().html;
   EXPECT_THAT(before, HasSubstr("<div class=p>Made at 20"));
-  // The old report stands until the newer one is there.
+  // The old report stays until the newer one is there.
   add_running();
   watch.look();
   ASSERT_TRUE(wait_patiently([&] {

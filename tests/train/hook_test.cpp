@@ -170,7 +170,7 @@ TEST_F(HookTest, OfText) {
   EXPECT_TRUE(input.at("sample").is_string());
 }
 
-// Whatever evaluation it fails at, the run is saved there, and ends as one whose hook never failed.
+// At whichever evaluation the hook fails, the run is saved; resumed, it ends as a run whose hook never failed.
 TEST_F(HookTest, WhereItFailsTheRunGoesOn) {
   const ConfigNode config = with_hook("[ -e \"$HERE/broken\" ] && echo oops && exit 3\n" + kCounting);
   run_in(fresh("whole"), config);
@@ -192,7 +192,7 @@ TEST_F(HookTest, WhereItFailsTheRunGoesOn) {
     EXPECT_EQ(failed.status, RunStatus::kFailed);
     EXPECT_EQ(failed.steps, step);
     EXPECT_EQ(load_checkpoint(*latest_checkpoint(folder)).step, step);
-    // Still broken: nothing is lost.
+    // The hook is still broken, and nothing is lost.
     EXPECT_NE(message_of([&] { run_in(folder, config); }), "");
     EXPECT_EQ(load_checkpoint(*latest_checkpoint(folder)).step, step);
     fs::remove(broken);

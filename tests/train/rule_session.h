@@ -76,7 +76,7 @@ class RuleSession : public testing::Test {
     return slot(session);
   }
 
-  // Some weights are at the bound that their first votes push them to, some beside a bound, some between.
+  // Some weights are at the bound that their first votes push them to, some next to a bound, some between the bounds.
   std::vector<int8_t> weights_near_bounds() {
     std::vector<int8_t> near = {0, 0, 0, 120, -120, 5, -60, 126, -126};
     const std::vector<float> vote = votes(0, fitness_);
@@ -98,9 +98,9 @@ class RuleSession : public testing::Test {
 
   struct Moves {
     size_t moved = 0;
-    size_t several = 0;  // by more than one
-    size_t stayed = 0;   // with something to carry
-    size_t stopped = 0;  // at a bound
+    size_t several = 0;  // moved by more than one
+    size_t stayed = 0;   // stayed, with a fraction to carry
+    size_t stopped = 0;  // stopped at a bound
   };
 
   // Takes 60 steps with the rule, the last of whose slots carries fractions, beside the same in plain float32: all

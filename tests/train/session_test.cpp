@@ -78,7 +78,7 @@ TEST_F(UnperturbedRun, MembersOfAGroupReadTheSameStream) {
   EXPECT_GT(std::set<int64_t>(inferred.begin(), inferred.end()).size(), 1U);
 }
 
-// What an evaluation is told of the next one: its step, members and batch.
+// An evaluation is told the step, members and batch of the next one.
 TEST_F(UnperturbedRun, MembersSayWhatTheyWillReadNext) {
   const TrainStreams reading(setup_.dataset, streams(), setup_.learner.train.tokens);
   BackendSession opened = setup_.learner.open_session();
@@ -142,7 +142,7 @@ TEST_F(UnperturbedRun, StateIsCarriedFromStepToStep) {
   EXPECT_EQ(sum, expected);
   EXPECT_EQ(states(halves), states(whole));
 
-  // A second half that begins at a zero state gives another sum.
+  // If the second half begins at a zero state, the sum differs.
   BackendSession fresh = session();
   EXPECT_NE(evaluate(fresh, 1, part(4, 4).view()), second);
 }
@@ -196,7 +196,7 @@ class SessionCheckpoint : public ScratchTest {
   BackendSession session_;  // after five steps
 };
 
-// Through files and into another session, weights, residuals and states come back, and the next steps are the same.
+// Files carry weights, residuals and states into another session, whose next steps are the same.
 TEST_F(SessionCheckpoint, RestoresWeightsSlotsAndStates) {
   Checkpoint saved = captured(session_);
   saved.step = 5;
@@ -222,7 +222,7 @@ TEST_F(SessionCheckpoint, RestoresWeightsSlotsAndStates) {
   EXPECT_NE(weights_sha256(after.weights), weights_sha256(saved.weights));
 }
 
-// Each of the three is needed: without one of them the next steps differ.
+// Weights, residuals and states are all needed: without one of them the next steps differ.
 TEST_F(SessionCheckpoint, HoldsNothingThatCouldBeLeftOut) {
   const Checkpoint saved = captured(session_);
   for (uint64_t step = 5; step < 9; ++step) step_of(session_, setup_, reading_, step);

@@ -33,7 +33,7 @@ TEST_F(TrainerTest, ARecordTellsTheWholeRun) {
   EXPECT_EQ(reported, (std::vector<uint64_t>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(record.status, RunStatus::kCompleted);
   EXPECT_EQ(record.steps, 6U);
-  // Sixteen members in four streams read eight tokens a step, all of them scored.
+  // Sixteen members in four streams read eight tokens per step, and all tokens are scored.
   EXPECT_EQ(record.member_tokens, 6U * 16U * 8U);
   EXPECT_EQ(record.unique_tokens, 6U * 4U * 8U);
   EXPECT_EQ(record.resumes, 0U);
@@ -62,7 +62,7 @@ TEST_F(TrainerTest, MetricsHoldWhatTheStepDid) {
     EXPECT_GE(changed, 0.0);
     EXPECT_LE(changed, 1.0);
     EXPECT_TRUE(lines[i].at("scalars").contains("threshold"));
-    // Every second step is evaluated, and the last.
+    // Every second step and the last one are evaluated.
     EXPECT_EQ(lines[i].contains("held_out_bits_per_unit"), i % 2 == 0) << "step " << i;
   }
   EXPECT_EQ(lines[1].at("scalars").at("threshold").get<double>(), 0.0);
@@ -87,7 +87,7 @@ TEST_F(TrainerTest, MetricsHoldWhatTheStepDid) {
   EXPECT_EQ(record.best->bits_per_unit, best);
 }
 
-// With many members the line of a step is written beside the next update.
+// With many members the line of a step is written during the next update.
 TEST_F(TrainerTest, ManyMembersLeaveEveryLine) {
   const std::vector<std::string> many = {"train.population=131072", "train.members_per_stream=8192",
                                          "train.tokens=1",          "checkpoint.every=100",
@@ -171,7 +171,7 @@ TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
   EXPECT_GT(bits_of(8, 8), 1.4 * record.final->bits_per_unit);
 }
 
-// Damaged lines and entries behind the newest checkpoint are made again, and the run says so.
+// Damaged lines and entries after the newest checkpoint are made again, and the run says so.
 TEST_F(TrainerTest, DamageBehindTheCheckpointIsToldAndDoneAgain) {
   for (const std::vector<std::string>& model :
        std::vector<std::vector<std::string>>{{"model=gru"}, {"model=egg_c", "model.layers=1"}}) {
@@ -199,7 +199,7 @@ TEST_F(TrainerTest, DamageBehindTheCheckpointIsToldAndDoneAgain) {
   }
 }
 
-// Each of the files is whole, and yet they are not of one run.
+// Each file is whole, but the files do not belong to one run.
 TEST_F(TrainerTest, FilesThatDisagreeAreRefused) {
   const RunFolder run{fresh("old")};
   run_until(run.path, config_, 5);
@@ -246,7 +246,7 @@ TEST_F(TrainerTest, OtherDataAreRefusedWithoutARecord) {
   EXPECT_THAT(message_of([&] { run_in(run.path, config); }), HasSubstr("the data have changed since the run in"));
 }
 
-// Whatever ends a run, its record says `failed` and the reason. tests/train/goes_on_test.cpp lets it go on.
+// After every failure the record says `failed` and the reason. tests/train/goes_on_test.cpp resumes such runs.
 TEST_F(TrainerTest, AFailedRunSaysWhy) {
   const auto error_after = [&](const std::string& name, const std::function<void()>& fail) {
     fail_at(fresh(name), config_, 3, fail);
@@ -258,7 +258,7 @@ TEST_F(TrainerTest, AFailedRunSaysWhy) {
             "an unexpected error occurred (cannot write to file); report this as a bug");
 }
 
-// A run that is killed after its last checkpoint and before its record says so only has to write its record.
+// A run that is killed between its last checkpoint and its record has only to write the record when it is resumed.
 TEST_F(TrainerTest, KilledAtItsVeryEndItIsCompletedByTheNext) {
   const std::filesystem::path folder = fresh("run");
   const RunRecord whole = run_in(folder, config_);
@@ -281,7 +281,7 @@ TEST_F(TrainerTest, KilledAtItsVeryEndItIsCompletedByTheNext) {
   }
 }
 
-// The record's status while a run goes on, as a killed process leaves it.
+// While a run goes on its record says so, and a killed process leaves this record.
 TEST_F(TrainerTest, TheRecordIsThereFromTheStart) {
   const std::filesystem::path folder = fresh("running");
   TrainHooks hooks;
