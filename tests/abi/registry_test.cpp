@@ -22,7 +22,7 @@ using testing::IsEmpty;
 
 const std::string kRebuild = "; rebuild the plugin against this version";
 
-// PATH stands for the file. Those that cannot run here say so; all others are rejected.
+// PATH stands for the file. Plugins that cannot run here say so; all others are rejected.
 TEST(Registry, ABrokenPluginHasAVerdictAndAReason) {
   const std::vector<std::pair<std::string, std::string>> reasons = {
       {"wrong_magic",
@@ -131,7 +131,7 @@ TEST(Registry, AsksAFileOnce) {
               testing::StartsWith(copy.string() + ": its egg_plugin is no plugin descriptor"));
 }
 
-// Whatever a plugin does to the process that tries it, the files after it are judged as they would be without it.
+// A plugin may do anything to the process that tries it: the verdicts on the files after it stay the same.
 TEST(Registry, APluginSpoilsNoOther) {
   const std::string wrote = ": wrote into memory that is not its own when it was tried; fix or remove it";
   const std::string crashed = ": ended the process that loaded it with SIGSEGV; fix or remove it";
@@ -145,7 +145,7 @@ TEST(Registry, APluginSpoilsNoOther) {
     }
     // The files of a build are tried in one process first, all others apart.
     for (const char* origin : {"plugins.path", kBesideExecutable}) {
-      const ScratchFolder copy;  // a file is asked once
+      const ScratchFolder copy;  // a file is probed only once
       fs::copy(folder.path(), copy.path());
       const Registry registry({{copy.path(), origin}}, kTestLimit);
       ASSERT_EQ(registry.files().size(), 3U);

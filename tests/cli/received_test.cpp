@@ -27,7 +27,7 @@ class ReceivedTest : public CliTest {
     make_hostile_config();
   }
 
-  // Outside of the hash, so that the run is the same.
+  // The hash does not depend on these keys, so that the run is the same.
   void make_hostile_config() const {
     const RunFolder folder{run_};
     ConfigNode config = read_config(folder);
@@ -60,12 +60,12 @@ class ReceivedTest : public CliTest {
 
   const fs::path planted_ = folder_ / "planted";
   const fs::path hook_ = folder_ / "hook";
-  const fs::path mark_ = folder_ / "mark";  // something planted has run
+  const fs::path mark_ = folder_ / "mark";  // exists if something planted has run
   const fs::path outside_ = folder_ / "outside";
   fs::path run_;
 };
 
-// The mark appears where the user asks for the same.
+// The mark appears if the user asks for the same.
 TEST_F(ReceivedTest, WhatIsPlantedWorks) {
   EXPECT_EQ(with_mark({"sample", run_.string(), "--plugins", planted_.string()}).exit_code, 0);
   EXPECT_TRUE(fs::exists(mark_));
@@ -204,7 +204,7 @@ TEST_F(ReceivedWalk, LinksLeadNowhere) {
   write_plainly(run_ / "record.json", sealed(record).dump(2) + "\n");
   const RunFolder folder{run_};
   ConfigNode config = read_config(folder);
-  *config.find("eval.hook") = ConfigNode();  // which resume refuses before all else
+  *config.find("eval.hook") = ConfigNode();  // resume refuses a hook before all else
   write_config(folder, config);
   for (const char* name : {"evaluations", "report", "initial", ".tmp-initial"}) {
     fs::create_directory_symlink(outside_, run_ / name);
@@ -226,7 +226,7 @@ TEST_F(ReceivedWalk, AFolderOfCheckpointsMayBeALink) {
   walk();
 }
 
-// The names of points are names, and neither they nor the folders around them lead elsewhere.
+// The names of points are plain names, and neither points nor the folders around them lead elsewhere.
 TEST_F(ReceivedWalk, ASweepWritesInItsFolderAlone) {
   write_own("two", "defaults:\n  - count\n  - _self_\nname: two\nsweep:\n  product: [\"model.width=16,24\"]\n");
   Arguments sweep = tiny_run({"--config-dir", (folder_ / "configs").string()});

@@ -1,4 +1,4 @@
-// The programs that the cuda backend runs as fused ops, and the data that its rings bring them. Needs no GPU.
+// The programs that the cuda backend runs as fused ops, and the data that its rings bring them. The tests need no GPU.
 #include "fused_plan.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST_F(FusedPlanTest, TakesTheGruOfAnyShapeThatFits) {
       for (const char* tied : {"model.tied_head=false", "model.tied_head=true"}) {
         const Plan& plan = plan_of({"model=gru", "model.layers=3", width, ratio, tied});
         ASSERT_TRUE(plan.fused) << width << ' ' << ratio << ' ' << tied;
-        EXPECT_EQ(plan.fused->ops.size(), 8U);  // two a layer, the embedding and the head
+        EXPECT_EQ(plan.fused->ops.size(), 8U);  // two per layer, the embedding and the head
         EXPECT_EQ(plan.workspace_bytes, 0U);
       }
     }

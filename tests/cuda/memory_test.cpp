@@ -1,4 +1,4 @@
-// The memory that the cuda backend plans to take of a GPU. Needs no GPU.
+// The memory of a GPU that the cuda backend plans to take. The tests need no GPU.
 #include "memory.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ class FormerMemoryTest : public MemoryTest {
   FormerMemoryTest() : MemoryTest(kFormer) {}
 };
 
-// The message of the Error that fit throws; empty if it throws none.
+// The message of the Error that fit() throws; empty if it throws none.
 std::string refusal_of(std::vector<ReplicaPlan> replicas, uint32_t population) {
   try {
     fit(replicas, population);

@@ -1,4 +1,4 @@
-// Replicas of the cuda backend on one GPU: what they take of its memory, and the checksum that tells them apart.
+// Replicas of the cuda backend on one GPU: the memory that they take, and the checksum that tells them apart.
 #include "replica.h"
 #include "gpu_test.h"
 
@@ -179,7 +179,7 @@ TEST_F(GpuTest, LargeBatchesThatComeAheadAreReadAsOthersAre) {
   constexpr size_t kRead = size_t{kStreams} * kTokens;
   static_assert(9 * kRead > size_t{8} << 20);
   const std::vector<uint8_t> resets(kRead);
-  std::vector<std::vector<uint32_t>> tokens;  // of each step, and those after them
+  std::vector<std::vector<uint32_t>> tokens;  // of each step, and the tokens after them
   for (size_t step = 0; step < 4; ++step) {
     std::vector<uint32_t>& read = tokens.emplace_back(kRead);
     for (size_t i = 0; i < kRead; ++i) read[i] = static_cast<uint32_t>((i * i + step * i) % 251);

@@ -30,7 +30,7 @@ struct Trial {
   fs::path run;
   std::string command;
   std::string damage;
-  std::string bytes;  // the damaged file's
+  std::string bytes;  // of the damaged file
 };
 
 class MutationTest : public Damage {
@@ -73,7 +73,7 @@ class MutationTest : public Damage {
     return trial;
   }
 
-  // The run that the file belongs to; where it belongs to none, the sweep's first run.
+  // The run that the file belongs to; if it belongs to none, the sweep's first run.
   static fs::path run_of(const Specimen& specimen, const fs::path& file) {
     if (!specimen.is_sweep) return specimen.target;
     const std::vector<fs::path> runs = runs_below(specimen.folder);
@@ -112,7 +112,7 @@ class MutationTest : public Damage {
     return place->observation;
   }
 
-  // Whether the damage lies behind a killed run's newest checkpoint and looks like what an earlier kill leaves.
+  // Whether the damage lies after a killed run's newest checkpoint and looks like the result of an earlier kill.
   static bool is_earlier_kill(const Trial& trial, const fs::path& folder) {
     if (!trial.specimen->name.ends_with("-killed")) return false;
     const uint64_t saved = record_in(trial.specimen->folder / trial.run).at("steps");

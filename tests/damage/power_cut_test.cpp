@@ -1,6 +1,6 @@
-// Runs, sweeps and searches lose power at random moments and are started again. What was saved is still there, and they
-// end with the weights and files of an undisturbed one. EGGROLL_POWER_CUTS and EGGROLL_DAMAGE_SEED choose the campaign;
-// EGGROLL_DAMAGE_KEEP is a folder for what the failed cuts left.
+// Runs, sweeps and searches lose power at random moments and are started again. What they saved is still there, and
+// each ends with the weights and files of an undisturbed one. EGGROLL_POWER_CUTS and EGGROLL_DAMAGE_SEED choose the
+// campaign; EGGROLL_DAMAGE_KEEP is a folder for what the failed cuts left.
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kSecondCuts = 3;  // one trial in this number loses power again when it goes on
 
-// What a command did to the files of its folder.
+// The changes that a command made to the files of its folder.
 struct Recorded {
   Disk before;
   std::vector<RecordedCall> calls;
@@ -74,7 +74,7 @@ class PowerCutTest : public Damage {
     return recorded;
   }
 
-  // Makes what a cut of this recording leaves, in a new folder.
+  // Makes a new folder with the files that a cut of this recording leaves.
   void cut(const RecordedSubject& subject, const Recorded& recorded, const fs::path& folder, TrialDraws& draws,
            std::string& story) {
     const size_t moment = draws.below(recorded.calls.size() + 1);
@@ -139,7 +139,7 @@ class PowerCutTest : public Damage {
 
   static int failures() { return testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count(); }
 
-  // It goes on, and what it says is its own words.
+  // It goes on, and its messages are eggroll's own.
   void expect_good(const Result& result, const std::string& story) {
     const std::lock_guard lock(mutex_);
     EXPECT_EQ(result.signal, 0) << story;

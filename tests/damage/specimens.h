@@ -1,4 +1,4 @@
-// Runs and sweeps, finished and not, whose files are damaged.
+// Runs and sweeps, finished or not, whose files the tests damage.
 #ifndef EGGROLL_TESTS_DAMAGE_SPECIMENS_H
 #define EGGROLL_TESTS_DAMAGE_SPECIMENS_H
 
@@ -29,7 +29,7 @@ class Damage : public CliTest {
   Arguments small_sweep() const;
   Arguments small_search() const;
 
-  // Runs the command in work_/NAME and ends it in its middle by this signal; with 0 it runs to its end.
+  // Runs the command in work_/NAME and ends it half-way with this signal; 0: it runs to its end.
   Specimen make(const std::string& name, const Arguments& arguments, int signal) const;
 
   // What is left in the folder is what the undisturbed command left: files, weights, journals and metrics.

@@ -1,4 +1,4 @@
-// Baselines against values worked out by hand, and the two ways of counting pairs against each other.
+// Compares baselines with values computed by hand, and the two ways of counting pairs with each other.
 #include "data/baselines.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(Baselines, WideVocabulariesCountAlike) {
   EXPECT_EQ(sparse.gzip, dense.gzip);
 }
 
-// Size of one gzip member made in one call by zlib, set up as the program gzip -9 is.
+// The size of one gzip member that zlib makes in one call, with the settings of the program gzip -9.
 uint64_t gzip_size(const void* data, size_t size) {
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 31, 9, Z_DEFAULT_STRATEGY), Z_OK);
@@ -137,7 +137,7 @@ TEST_F(VocabularyBaselines, ArePerByte) {
   EXPECT_EQ(bytes.gzip, 8.0 * static_cast<double>(gzip_size("bbaaaaabbbb", 11)) / 11);
 }
 
-// Several chunks of tokens, each of several bytes.
+// The test has several chunks of tokens; each token has several bytes.
 TEST_F(VocabularyBaselines, GzipOfADecodedTextIsThatOfOneCall) {
   std::vector<uint32_t> valid(600000);
   std::string text;
@@ -153,7 +153,7 @@ TEST_F(VocabularyBaselines, GzipOfADecodedTextIsThatOfOneCall) {
             8.0 * static_cast<double>(gzip_size(text.data(), text.size())) / static_cast<double>(text.size()));
 }
 
-// 64 kinds of bytes in no order, which zlib's usual memory level packs into other blocks than gzip does.
+// The data are 64 kinds of bytes in no order, which zlib's usual memory level packs into other blocks than gzip does.
 std::vector<uint8_t> restless_bytes() {
   std::vector<uint8_t> bytes(200000);
   for (uint32_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(egg_noise_byte(9, i) & 63);

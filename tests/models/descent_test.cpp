@@ -136,7 +136,7 @@ void expect_descent(const std::vector<std::string>& config, uint32_t tensor) {
   double product = 0.0;
   double gradient_square = 0.0;
   for (size_t w = 0; w < vote.size(); ++w) {
-    product -= vote[w] * gradient[w];  // with the negative gradient: a positive vote raises the weight
+    product -= vote[w] * gradient[w];  // the gradient is negated, because a positive vote raises the weight
     gradient_square += gradient[w] * gradient[w];
   }
   ASSERT_GT(gradient_square, 0.0) << model.param().name;

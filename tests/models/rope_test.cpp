@@ -161,7 +161,7 @@ TEST(Rope, TurnsByThePositionAndScoresByTheDistance) {
   expect_distance_alone(one.vector(0), one.vector(1), rotated[0], rotated[1], error);
 }
 
-// The same for the wide values that a model turns: their roundings are a millionth.
+// This is the same test for the wide values that a model turns; their roundings are a millionth.
 TEST(Rope, OfWideValuesScoresByTheDistance) {
   constexpr int32_t kLargest = 1 << 20;
   const egg_table& table = rope_table(former());

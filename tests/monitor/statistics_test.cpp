@@ -1,4 +1,4 @@
-// Statistics against numbers made by hand.
+// Compares statistics with numbers computed by hand.
 #include "monitor/statistics.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST_F(HeadsTest, OneTokenAloneAndNone) {
   const std::vector<HeadSpread> none = heads(EGG_WEIGHT_SIGMOID, {0}, queries_, keys_, first_visible_);
   EXPECT_EQ(none[0].entropy_bits, 0.0);
   EXPECT_EQ(none[0].largest, 0.0);
-  // Queries that see one position only do not count.
+  // Queries that see only one position do not count.
   EXPECT_TRUE(heads(EGG_WEIGHT_SOFTMAX, {12}, queries_, keys_, {0, 1, 2}).empty());
 }
 

@@ -108,7 +108,7 @@ TEST_F(PageChartTest, ADragZoomsAndTheAddressKeepsIt) {
   mouse("mousePressed", at("#curves", 40, y));
   const Point end = at("#curves", 80, low + (high - low) / 2);
   mouse("mouseMoved", end);
-  EXPECT_TRUE(sees(".frame"));  // what is dragged over
+  EXPECT_TRUE(sees(".frame"));  // the part that is dragged over
   mouse("mouseReleased", end);
   ASSERT_TRUE(wait_for_limit("Math.abs(x.min - 40) < 1 && Math.abs(x.max - 80) < 1"));
   EXPECT_NEAR(limit("y.min"), y, 0.05);
@@ -137,7 +137,7 @@ TEST_F(PageChartTest, ADragAlongOneAxisFitsTheOther) {
   EXPECT_THAT(browser_->evaluate("location.hash").get<std::string>(),
               AllOf(HasSubstr("curves+x="), Not(HasSubstr("curves+y="))));
   EXPECT_LT(limit("y.max"), 4.2);  // the curves lie between 3 and 3.77 bits there
-  // A click is no drag.
+  // A click does not drag.
   const std::string before = browser_->evaluate("location.hash");
   drag(at("#curves", 90, middle), at("#curves", 90, middle));
   EXPECT_EQ(browser_->evaluate("location.hash"), before);
@@ -182,7 +182,7 @@ TEST_F(PageChartTest, KeysZoomMoveAndReset) {
   ASSERT_TRUE(wait_for_limit("y.min > " + std::to_string(low + 0.01)));
   press("0");
   EXPECT_TRUE(wait_for_limit("x.min === 0 && x.max === 100"));
-  // Keys fill no history: one step back leaves the page.
+  // Keys do not add to the history: one step back leaves the page.
   EXPECT_EQ(browser_->evaluate("history.length"), 2);
 }
 

@@ -29,7 +29,7 @@ class ProcessTest : public ScratchTest {
     return text;
   }
 
-  // What a shell's command says to the line "a".
+  // The answer of a shell's command to the line "a".
   Conversation talk_of(const std::string& command, const ConversationLimits& limits = {300, 1000, 1000}) {
     return converse({"sh", "-c", command}, input(), limits);
   }
@@ -87,7 +87,7 @@ TEST_F(ProcessTest, AConversationHasBothStreamsAndTheStatus) {
   EXPECT_EQ(talk.errors, "b\n");
   EXPECT_EQ(WEXITSTATUS(talk.status), 3);
   EXPECT_FALSE(talk.out_of_time || talk.too_long || talk.stopped);
-  EXPECT_EQ(talk_of("exit 0").output, "");  // what it was given need not be read
+  EXPECT_EQ(talk_of("exit 0").output, "");  // the command need not read its input
   EXPECT_EQ(talk_of("exec >&- 2>&-; sleep 0.1; exit 4").status, 4 << 8);
 }
 
@@ -103,7 +103,7 @@ TEST_F(ProcessTest, AConversationEndsAtItsLimits) {
 }
 
 TEST_F(ProcessTest, WhatAConversationLeavesBehindIsKilled) {
-  // A process that was killed may stay a zombie, until what took it over looks at it.
+  // A process that was killed may stay a zombie until its new parent waits for it.
   const auto has_ended = [](const std::string& pid) {
     const std::string status = "/proc/" + pid + "/status";
     return message_of([&] { read_file(status); }) != "" || read_file(status).find("State:\tZ") != std::string::npos;
@@ -114,7 +114,7 @@ TEST_F(ProcessTest, WhatAConversationLeavesBehindIsKilled) {
     EXPECT_TRUE(wait_patiently([&] { return has_ended(pid); })) << pid;
   };
   expect_end(talk_of("sleep 3000 & echo $!").output);
-  // On a busy machine it takes longer until the shell begins.
+  // On a busy machine the shell begins later.
   for (const double seconds : {0.1, 1.0, 10.0, 100.0}) {
     const Conversation talk = talk_of("sleep 3000 & echo $!; sleep 3000", {seconds, 100, 100});
     EXPECT_TRUE(talk.out_of_time);

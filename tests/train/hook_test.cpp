@@ -274,7 +274,7 @@ TEST_F(HookTest, WhatItWritesIsQuotedSafely) {
 
 TEST_F(HookTest, ALimitInTime) {
   std::string failure;
-  // On a busy machine it takes longer until the hook begins.
+  // On a busy machine the hook begins later.
   for (const char* seconds : {"0.2", "2", "20", "200"}) {
     failure = failure_of("echo early; sleep 3000 & sleep 3000", {std::string("eval.hook_seconds=") + seconds});
     EXPECT_THAT(failure, HasSubstr(std::string("took more than ") + seconds + " s (eval.hook_seconds) and was killed"));

@@ -103,8 +103,8 @@ class RuleSession : public testing::Test {
     size_t stopped = 0;  // stopped at a bound
   };
 
-  // Takes 60 steps with the rule, the last of whose slots carries fractions, beside the same in plain float32: all
-  // slots and weights are the same bits. In a step whose last digit is `empty` no pair has a fitness. direction(slots,
+  // Takes 60 steps with the rule, whose last slot carries fractions, and the same steps in plain float32: all slots
+  // and weights have the same bits. In a step whose last digit is `empty` no pair has a fitness. direction(slots,
   // i, g, weight, scalars): updates the slots of the i-th weight with its vote g, in deviations, and returns what the
   // weight is to move by.
   template <class Scalars, class Direction>
@@ -119,7 +119,7 @@ class RuleSession : public testing::Test {
       const bool is_empty = step % 10 == empty;
       const std::vector<int8_t> fitness = is_empty ? std::vector<int8_t>(kPairs) : fitness_;
       const float std = is_empty ? 0.0F : kStd;
-      const std::vector<float> vote = votes(step / 20, fitness);  // the direction holds, so that weights go far
+      const std::vector<float> vote = votes(step / 20, fitness);  // the same for 20 steps, so that weights go far
       const std::vector<float> scalars = learner.optimizer->scalars(step, {});
       EXPECT_EQ(scalars, scalars_of(step)) << "step " << step;
       update(session, step / 20, fitness, scalars, std);

@@ -160,7 +160,7 @@ TEST_F(SignEsRule, CountsTheThresholdInDeviations) {
   EXPECT_EQ(weights(session)[0], sign_of(vote[0]));
 }
 
-// Threshold 0, the first step's: every weight with a vote moves, and one without stays.
+// The first step has threshold 0: every weight with a vote moves, and a weight without one stays.
 TEST_F(SignEsRule, MovesEveryVotedWeightAtThresholdZero) {
   for (const double residual : {0.0, 0.5}) {
     const Learner learner = sign_es_with(15, 2000, residual);

@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t kMembersPerStream = 16;  // members in a stream, if this divides the population
 constexpr uint32_t kFewStreams = 64;        // the held-out streams of configs/config.yaml
 constexpr uint32_t kManyStreams = 2048;     // fill every thread of a machine of some dozen cores
-constexpr uint64_t kFirstStep = 1000;       // sign_es moves most weights in the first ones
+constexpr uint64_t kFirstStep = 1000;       // sign_es moves most weights in the first steps
 constexpr int kShortCalls = 3;              // calls of each short part in a round
 
 std::vector<std::string> overrides_of(const StepShape& shape) {

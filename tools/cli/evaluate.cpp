@@ -46,7 +46,7 @@ struct EvalArguments {
   MovedData data{{}, {}, {}, "--train-data"};
 };
 
-// What is measured in place of what the run holds out; text is empty where it is that.
+// The data that are measured in place of the run's held-out part; text is empty if it is that part.
 struct Measured {
   std::string split;   // "held_out", "test" or "other"
   std::string text;    // a file or a pattern
@@ -87,7 +87,7 @@ void require_text(const Measured& measured, const std::string& path) {
   }
 }
 
-// The run's configuration, with what is measured in place of its held-out part.
+// The run's configuration, with the data to measure in place of its held-out part.
 ConfigNode with_text(ConfigNode config, const Measured& measured) {
   const std::string path = absolute_path(measured.text);
   require_text(measured, path);
@@ -133,7 +133,7 @@ void require_own_data(const Setup& setup, const RunFolder& folder, const Trained
       folder.path.string(), setup.dataset.sha256, trained.data_sha256));
 }
 
-// What is found out of the data while the model is evaluated.
+// Facts about the data that are found while the model is evaluated.
 struct DataFigures {
   BaselineRecord baselines;
   std::map<uint32_t, double> overlap;
@@ -206,7 +206,7 @@ void print(const EvalArguments& arguments, const Measured& measured, const Setup
   say_line(baselines_line(figures.baselines));
 }
 
-// Under a name of its own until it is whole: another process may write the same record.
+// The file has a name of its own until it is whole, because another process may write the same record.
 void write_evaluation(const fs::path& path, const ordered_json& record) {
   create_folders(path.parent_path());
   const fs::path own = fmt::format("{}.{}", path.string(), ::getpid());
@@ -243,7 +243,7 @@ int eval_command(const EvalArguments& arguments) {
     print(arguments, measured, setup, record, figures);
   }
   if (const auto caution = overlap_caution(figures.overlap)) print_error("eggroll", *caution);
-  // Behind the figure, which is of use also where the run's folder cannot be written to.
+  // The record comes after the result, which is of use even if the run's folder cannot be written to.
   write_evaluation(path, record);
   if (!arguments.json) say_line("record " + path.string());
   return 0;

@@ -23,8 +23,8 @@ struct HostOptions {
 // if none has a config.yaml.
 ConfigSearch config_search(const HostOptions& options);
 
-// Throws Error if an override has several values. Its sentence begins its cures with `first`; what is wrong with one of
-// the values too is said instead.
+// Throws Error if an override has several values. The cures in its sentence begin with `first`. If one of the
+// values is also wrong, the sentence says that instead.
 void require_one_value_each(const ConfigSearch& search, const std::vector<std::string>& overrides,
                             const std::string& first = "");
 

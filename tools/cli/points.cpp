@@ -54,7 +54,7 @@ class Pace {
 
 constexpr const char* kBegun = "begun";
 
-// "new", "running", "waiting", kBegun where it goes on from what its record says, or how it ended.
+// "new", "running", "waiting", kBegun if it goes on from the step of its record, or how it ended.
 std::string state_of(const Sweep& sweep, const SweepPoint& point, const PointStanding& standing) {
   if (point.is_new) return "new";
   if (PointHold::is_taken(sweep.folder_of(point).path)) return "running";
@@ -69,13 +69,13 @@ struct ListedPoint {
   std::optional<double> seconds;  // what it needs by the pace of similar points, if one is done
 };
 
-// What `eggroll points` says of a sweep.
+// The report of `eggroll points` on a sweep.
 struct PointList {
   std::vector<ListedPoint> points;
   size_t done = 0;
   size_t failed = 0;
   uint64_t tokens_left = 0;
-  std::optional<double> seconds_left = 0.0;  // absent where a point's are not known
+  std::optional<double> seconds_left = 0.0;  // absent if the seconds of a point are not known
   // The most that a point takes, and of what; absent where points run elsewhere.
   std::optional<uint64_t> memory_bytes;
   std::string device;
@@ -145,7 +145,7 @@ void print_points(const Sweep& sweep, const PointList& list) {
                  : "");
 }
 
-// search: null, or what is next in it.
+// search: null, or its next action.
 void print_points_as_json(const Sweep& sweep, const PointList& list, const ordered_json& search) {
   ordered_json points = ordered_json::array();
   for (const ListedPoint& listed : list.points) {

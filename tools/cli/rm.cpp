@@ -80,7 +80,7 @@ void require_own_entries(const RunFolder& folder) {
                   folder.path.string(), foreign->lexically_relative(folder.path).string()));
 }
 
-// Without a link and a slash at its end.
+// The run's own folder, without a slash at its end. Throws Error if the name is a link.
 RunFolder own_run(const std::string& name) {
   fs::path path = absolute_path(existing_run(name).path.string());
   if (!path.has_filename()) path = path.parent_path();
@@ -100,7 +100,7 @@ void remove_all_of(const fs::path& folder) {
   if (failure && is_there(folder)) throw file_error("remove", folder, failure.value());
 }
 
-// What a rm that was killed has left in the folder.
+// The files that a killed rm has left in the folder.
 void sweep_up(const fs::path& folder) {
   for (const fs::path& path : paths_in(folder)) {
     std::error_code unknown;
@@ -109,7 +109,7 @@ void sweep_up(const fs::path& folder) {
     try {
       if (!RunLock::is_taken(path) && !foreign_entry({path})) remove_all_of(path);
     } catch (const Error& error) {
-      print_error("eggroll", error.what());  // what this rm was asked for can go all the same
+      print_error("eggroll", error.what());  // the folders that this rm was asked for can go all the same
     }
   }
 }

@@ -312,7 +312,7 @@ struct ResumeArguments {
   bool show_monitor = false;
 };
 
-// What is started the user decides, and not the run's folder.
+// The user decides which program is started, not the run's folder.
 void require_hook_allowed(const ConfigNode& config, const RunFolder& folder) {
   if (!names_hook(config)) return;
   constexpr size_t kShown = 300;  // bytes

@@ -58,7 +58,7 @@ std::vector<fs::path> runs_named(const std::string& word) {
   return named;
 }
 
-// The only one of them; "" where there is none. Throws where there are several.
+// The only such folder; "" if there is none. Throws if there are several.
 fs::path only_one(const std::string& word, const std::vector<fs::path>& named, const char* what) {
   if (named.empty()) return "";
   if (named.size() == 1) return named.front();
@@ -160,7 +160,7 @@ const ordered_json* find_key(const ordered_json& config, const std::string& key)
   return node;
 }
 
-// "" is what the run has none of.
+// "" if the run has no such value.
 std::string value_of(const RunRecord& record, const std::string& key) {
   if (key == "status") return status_name(record.status);
   if (key == "hash") return record.config_hash;
@@ -202,7 +202,7 @@ bool passes(const ListedRun& listed, const Filter& filter) {
   return value == filter.value || (number && real_of(value) == number);
 }
 
-// Throws where no run has the key, or none can have the status: it is misspelt.
+// Throws if no run has the key, or no run can have the status: the word is misspelt.
 void require_known(const Collection& collection, const Filter& filter) {
   if (filter.key == "tag") return;
   if (filter.key == "status") {

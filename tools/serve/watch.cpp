@@ -35,7 +35,7 @@ FileStamp stamp_of(const fs::path& path) {
   return {static_cast<uint64_t>(info.st_size), changed_ns(info), info.st_ino};
 }
 
-// What the metrics say is known without the record too.
+// The summary of a run whose record cannot be read; its numbers come from the metrics.
 ordered_json summary_of_unreadable(const SeenRun& run) {
   ordered_json summary;
   add_numbers(summary, RunRecord(), run.metrics);
@@ -244,7 +244,7 @@ bool Watch::has_unread_metrics(const std::string& folder) const {
          stamp_of(run->file("metrics.jsonl")) != run->metrics_file;
 }
 
-// The first look reads run by run, and says how far it is.
+// The first look reads run by run, and reports its progress.
 void Watch::read_all(const Found& found) {
   const auto say = [&](const std::optional<FirstLook>& now) {
     const std::lock_guard lock(mutex_);

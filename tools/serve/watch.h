@@ -33,7 +33,7 @@ struct SeenRun {
   FileStamp metrics_file;
   RunRecord says;           // the record, without its summary
   std::string unreadable;   // why it cannot be read; "": it can
-  bool was_killed = false;  // it says that the run is running, and yet no process runs it, see was_killed()
+  bool was_killed = false;  // the record says that the run is running, but no process runs it; see was_killed()
   RunMetrics metrics;
   KnownLines known;                                     // known from the record
   std::vector<std::string> problems;                    // in the metrics
@@ -63,7 +63,7 @@ class Watch {
   // The run in this folder, as `runs` names it; nothing if there is none.
   std::optional<nlohmann::ordered_json> run(const std::string& folder) const;
   std::optional<nlohmann::ordered_json> curves(const std::string& folder) const;
-  // The path of a run, or of a folder with runs at any depth; nothing where there is no run.
+  // The path of a run, or of a folder with runs at any depth; nothing if there is no run.
   std::optional<std::filesystem::path> path_of(const std::string& folder) const;
   // The folder of a run by its record.
   std::string folder_of(const std::filesystem::path& record) const;
@@ -98,7 +98,7 @@ class Watch {
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::shared_ptr<const SeenRun>> runs_;
   std::map<std::string, uint64_t> removed_;  // the version at which each folder was removed
-  nlohmann::ordered_json around_;            // the other parts of replies, beside the runs
+  nlohmann::ordered_json around_;            // the parts of replies other than runs
   uint64_t version_ = 0;
   size_t unread_ = 0;  // runs whose metrics are still to be read
   // Until the first look has read all runs: how many it has read, and of how many, once that is known.

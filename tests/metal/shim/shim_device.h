@@ -1,4 +1,4 @@
-// A Metal device that is this machine's processors: it runs the kernels' own sources, see threadgroup.h.
+// A Metal device made of this machine's processors. It runs the kernels' own sources; see threadgroup.h.
 #ifndef EGGROLL_TESTS_METAL_SHIM_DEVICE_H
 #define EGGROLL_TESTS_METAL_SHIM_DEVICE_H
 
@@ -15,7 +15,7 @@ struct ShimFaults {
   int short_kernel = -1;     // a Kernel; -1: none
   int short_buffer = 0;      // a Binding
   size_t short_bytes = 16;   // or all of the buffer, if it is smaller
-  uint64_t free_memory = 0;  // that a device reports; 0: the machine's
+  uint64_t free_memory = 0;  // the memory that a device reports as free; 0: the machine's
   bool has_int8_units = false;
   uint32_t slice_tokens = 0;  // see Device
   // One in this number of the command buffers that may run again is refused after a part of its work; 0: none.
@@ -31,7 +31,7 @@ uint64_t shim_refusals();
 
 std::unique_ptr<Device> open_shim_device();
 
-// What a dispatch binds there. Throws Error where it binds nothing.
+// The buffer that a dispatch binds there. Throws Error if it binds none.
 const Buffer& bound_buffer(const Dispatch& dispatch, int binding);
 
 }  // namespace eggroll::metal

@@ -1,5 +1,5 @@
-// What the kernels take of Metal 4's tensors and their products, as C++: see metal_stdlib beside this folder. Products
-// of int8 with sums in int32 alone.
+// The parts of Metal 4's tensors and products that the kernels use, in C++; see metal_stdlib beside this folder. There
+// are only products of int8 with sums in int32.
 #ifndef EGGROLL_TESTS_METAL_PERFORMANCE_PRIMITIVES_H
 #define EGGROLL_TESTS_METAL_PERFORMANCE_PRIMITIVES_H
 
@@ -10,7 +10,7 @@
 
 #include "threadgroup.h"
 
-// Where clang-tidy is told to let a name be, the name is Metal's.
+// The names that clang-tidy must not check are Metal's.
 namespace metal {
 
 using std::array;
@@ -60,7 +60,7 @@ struct matmul2d_descriptor {  // NOLINT(readability-identifier-naming)
   mode matmul_mode;
 };
 
-// Every thread has some numbers; which, nobody may count on.
+// Every thread has some of the numbers; kernels must not rely on which ones.
 template <int kM, int kN>
 struct Destination {
   static constexpr int kNumbers = kM * kN / static_cast<int>(eggroll::shim::kThreads);
@@ -74,7 +74,7 @@ struct Destination {
     constexpr int kThreads = static_cast<int>(eggroll::shim::kThreads);
     return i * kThreads + (thread_number * 97 + 13 * i + 5) % kThreads;  // 97 is odd, so every thread has its own
   }
-  int32_t numbers[kNumbers];  // what they are before a product is nobody's business
+  int32_t numbers[kNumbers];  // undefined before a product
   int thread_number;
 };
 
@@ -88,7 +88,7 @@ struct matmul2d {  // NOLINT(readability-identifier-naming)
     static_assert(std::is_same_v<Number, int32_t>);
     return {};
   }
-  // No barrier: a thread reads the factors when it comes to it.
+  // There is no barrier: each thread reads the factors when it gets here.
   template <class Left, class Right>
   void run(const Left& left, const Right& right, Destination<kShape.m, kShape.n>& to) const {
     static_assert(std::is_same_v<decltype(Left::data), int8_t*> && std::is_same_v<decltype(Right::data), int8_t*>);
