@@ -1,4 +1,4 @@
-// A run's model on its own held-out part and on other texts.
+// Measures a run's model on its own held-out part and on other texts.
 #include "cli/eggroll_command.h"
 #include "record/record.h"
 #include "record/seal.h"
@@ -70,7 +70,7 @@ TEST_F(EvalTest, OfAnotherTextIsTheFigureOfARunThatHeldItOut) {
   EXPECT_EQ(record.at("tokens").get<uint64_t>(), 699U);
   EXPECT_EQ(record.at("bits_per_unit").get<double>(), expected.final->bits_per_unit);
   EXPECT_EQ(record.at("data").at("sha256").get<std::string>(), sha256_hex(read_file(work_ / "other")));
-  // Unigram and bigram count what the run was trained on, whatever they are measured on.
+  // Unigram and bigram count the run's training data, even if they are measured on other data.
   EXPECT_EQ(record.at("baselines").at("bigram").get<double>(), *expected.baselines.bigram);
 }
 
@@ -90,7 +90,7 @@ TEST_F(EvalTest, OfTheTestSplitIsTheFigureOfThatText) {
           {"--test and --data were given, expected one of them"});
 }
 
-// Training writes the same, to the byte, whatever the test split is and whether it is there.
+// Training writes the same bytes with any test split, and with a missing one.
 TEST_F(EvalTest, NothingElseReadsTheTestSplit) {
   begin();
   const RunRecord without = read_record(run_folder() / "record.json");
@@ -116,7 +116,7 @@ TEST_F(EvalTest, RefusesATestSplitThatIsNone) {
   refuses({"eval", run, "--test"}, {"has no test split (dataset.test_path)", "--data FILE"});
   refuses(text_run({"dataset.test_path=text"}),
           {"test_path is '", "which is dataset.path too", "set dataset.test_path=null"});
-  // As a run of before there was a test split has it.
+  // Runs that are older than the test split have such a configuration.
   std::string config = read_file(run_folder() / "config.yaml");
   for (const char* line : {"# sha256", "  test_path:"}) {
     const size_t at = config.find(line);

@@ -9,7 +9,7 @@ namespace {
 
 class InterruptTest : public CliTest {
  protected:
-  // The run is long enough for a signal to arrive in its middle.
+  // The run is long enough for a signal to arrive before its end.
   static Arguments longer_run(const Arguments& more = {}) { return joined(tiny_run({"train.steps=200"}), more); }
 
   size_t lines() const { return lines_in(run_folder()); }
@@ -83,7 +83,7 @@ TEST_F(InterruptTest, ASecondSignalEndsTheProcessAtOnce) {
 // A batch system signals all processes of a job, and the runner passes its signal on as well.
 TEST_F(InterruptTest, ManyTerminatesAreOneWish) {
   Process process(work_, command(tiny_run({"train.population=16384"})));
-  wait_for_lines(process, 2);  // how long a step rightly takes is known then
+  wait_for_lines(process, 2);  // by then the run knows how long a step should take
   ASSERT_TRUE(catches(process, SIGTERM));
   for (int i = 0; i < 3; ++i) process.signal(SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));

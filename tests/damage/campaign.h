@@ -1,4 +1,4 @@
-// The shared parts of the two campaigns of damage: their length, random numbers, and work on all processors.
+// The parts that the two campaigns of damage share: their length, random numbers, and work on all processors.
 #ifndef EGGROLL_TESTS_DAMAGE_CAMPAIGN_H
 #define EGGROLL_TESTS_DAMAGE_CAMPAIGN_H
 
@@ -16,7 +16,7 @@
 
 namespace eggroll::test {
 
-// Reads the environment; a text that is no number ends the test, so that nobody takes the short form for the long one.
+// Reads the environment; a text that is no number ends the test, so that no short campaign passes for a long one.
 inline uint64_t setting(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
   if (text == nullptr) return otherwise;

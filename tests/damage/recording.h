@@ -1,5 +1,5 @@
-// What a process and its children did with the files of one folder, call by call. record_calls.cpp writes it, a library
-// that is loaded before the C library; disk.h reads it.
+// A recording of the calls by which a process and its children change the files of one folder. record_calls.cpp, a
+// library that is loaded before the C library, writes it; disk.h reads it.
 #ifndef EGGROLL_TESTS_DAMAGE_RECORDING_H
 #define EGGROLL_TESTS_DAMAGE_RECORDING_H
 
@@ -29,7 +29,7 @@ struct CallHead {
   uint32_t first_size;
   uint32_t second_size;
   uint32_t data_size;
-  uint64_t inode;  // of what was created, written, truncated or synced
+  uint64_t inode;  // of the file that was created, written, truncated or synced
   uint64_t at;
 };
 

@@ -1,4 +1,4 @@
-// tools/prepare_dataset as its users meet it. No byte is lost, the same text makes the same files, a given tokenizer is
+// Runs tools/prepare_dataset as users do. No byte is lost, the same text makes the same files, a given tokenizer is
 // used, impossible requests are refused, and a run reads the files.
 #include "cli/eggroll_command.h"
 #include "data/tokens.h"
@@ -48,7 +48,7 @@ class PrepareTest : public CliTest {
     return vocabulary_of(folder).text(tokens_of(folder, part));
   }
 
-  // 11 KB of English.
+  // 11 KB of English text.
   const std::string text_ = read_file(EGGROLL_SOURCE_DIR "/LICENSE");
 };
 
@@ -205,7 +205,7 @@ TEST_F(PreparedRun, CountsBitsPerByteAndSamplesPieces) {
   EXPECT_EQ(record.at("dataset").at("facts").at("vocabulary_sha256"), sha256_file(out / "vocabulary.txt"));
   EXPECT_EQ(record.at("final").at("tokens"), held_out.size() - 1);
   EXPECT_EQ(record.at("final").at("bytes"), bytes - vocabulary_of(out).bytes(held_out.front()).size());
-  EXPECT_LT(record.at("final").at("bits_per_unit"), 8.0);  // nine bits a token at most, and over two bytes in each
+  EXPECT_LT(record.at("final").at("bits_per_unit"), 8.0);  // at most nine bits per token, and over two bytes in each
 
   const std::string samples = read_file(run_folder() / "samples.txt");
   EXPECT_THAT(samples, StartsWith(text_of(out, "valid").substr(0, 64)));

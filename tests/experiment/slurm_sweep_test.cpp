@@ -1,11 +1,11 @@
-// Sweeps on a cluster: one that the test starts on this machine, and ones that refuse.
+// Sweeps on a cluster that the test starts on this machine, and sweeps that refuse.
 #include "experiment/slurm_cluster.h"
 #include "experiment/sweep_command.h"
 
 namespace eggroll::test {
 namespace {
 
-// A record without its times, and how often it was begun again.
+// A record without its times and without the number of its restarts.
 nlohmann::json without_history(nlohmann::json record) {
   for (const char* key : {"started_utc", "ended_utc", "wall_seconds", "resumes", "sha256"}) record.erase(key);
   nlohmann::json& summary = record.at("summary");
@@ -80,7 +80,7 @@ TEST_F(SlurmSweepTest, PreemptedPointsGoOnAndRecordsAreThoseOfTheLocalLauncher) 
     EXPECT_THAT(result.out, HasSubstr("begun    " + point("grid", index).filename().string() + " from step "));
   }
 
-  // The same command here, in a folder of its own.
+  // Runs the same command here, in a folder of its own.
   const fs::path elsewhere = folder_ / "local";
   fs::create_directory(elsewhere);
   good(Process(elsewhere, with_own({"sweep", "experiment=grid", "--jobs", "2"})).wait());

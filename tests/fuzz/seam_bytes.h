@@ -18,7 +18,7 @@ class BytesReader {
  public:
   explicit BytesReader(std::string_view bytes) : rest_(bytes) {}
 
-  // Zeros where the input has ended.
+  // Returns zeros after the end of the input.
   template <class T>
   T take() {
     T value{};

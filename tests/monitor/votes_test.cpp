@@ -1,5 +1,5 @@
 // The votes' signal is exact for one step; under the null its mean is 0 and its variance 1, for every kind of
-// parameter; and it is far beyond that where votes follow the loss.
+// parameter; and it is far larger if votes follow the loss.
 #include "monitor/votes.h"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ void VotesTest::expect_chance() const {
     for (uint64_t step = 0; step < kVoteSteps; ++step) {
       std::vector<int8_t> fitness(kPairs);
       for (int8_t& f : fitness) f = draws.weight();
-      // Few members of a stream differ, as where a model knows what follows.
+      // Few members of a stream differ, as in a model that knows what follows.
       for (size_t pair = 0; pair < kPairs / 4; ++pair) fitness[pair] /= 16;
       add(meter, look * kVoteSteps + step, fitness);
     }

@@ -1,4 +1,4 @@
-// The weights are those of one process, however many processes share a run, share its updates or continue it.
+// Several processes that share a run, share its updates or continue it reach the weights of one process.
 #include <fmt/format.h>
 
 #include "processes/shared_run.h"
@@ -83,7 +83,7 @@ TEST_F(EqualityTest, TheAverageOfTheWeightsIsThatOfOneProcess) {
   }
 }
 
-// Process 0 alone asks the hook; where it fails, all processes save together, and others can go on.
+// Only process 0 asks the hook. If the hook fails, all processes save together, and other processes can go on.
 TEST_F(EqualityTest, AHookIsAskedOnceAndItsFailureEndsARunThatGoesOn) {
   const std::string hook = (work_ / "hook.sh").string();
   write_plainly(hook, "echo x >> '" + work_.string() + "/calls'\n[ ! -e '" + work_.string() +

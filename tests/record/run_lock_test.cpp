@@ -120,7 +120,7 @@ TEST_F(RunLockTest, AnotherMachineHoldsItForAsLongAsItWrites) {
   std::filesystem::last_write_time(folder_ / "metrics.jsonl",
                                    std::filesystem::file_time_type::clock::now() - std::chrono::minutes(6));
   EXPECT_FALSE(RunLock::is_taken(folder_));
-  // A clock that is ahead holds nothing for ever.
+  // A clock that is ahead does not hold a run for ever.
   std::filesystem::last_write_time(folder_ / "metrics.jsonl",
                                    std::filesystem::file_time_type::clock::now() + std::chrono::minutes(6));
   EXPECT_FALSE(RunLock::is_taken(folder_));

@@ -1,4 +1,4 @@
-// results/records.schema.json says of a record what the host writes and reads.
+// results/records.schema.json agrees with the records that the host writes and reads.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -66,7 +66,7 @@ class SchemaTest : public ScratchTest {
   std::string faults_;
 };
 
-// What makes the record of a run that has completed a faulty one.
+// Changes that make the record of a completed run faulty.
 std::vector<std::pair<const char*, ordered_json>> faults() {
   return {{"/final/bytes", 0},
           {"/baselines/kneser_ney/five", 3.1},

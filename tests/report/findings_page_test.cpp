@@ -1,4 +1,4 @@
-// What findings say of how runs ended, of how to make them again and of what was damaged; and what their page links to.
+// What findings say about the ends of runs, how to make the runs again, and damage; and the links of their page.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -237,7 +237,7 @@ TEST_F(FindingsTest, ThresholdsAreInDeviationsOfWhatTheyAreHeldAgainst) {
   EXPECT_THAT(markdown(), HasSubstr("| the only configuration | 0 | 1.584 | 1.6 | 100 % |"));
 }
 
-// Where votes are masked, the share of all weights says little of the votes: a step reads few rows.
+// If votes are masked, the share of all weights says little about the votes, because a step reads few rows.
 TEST_F(FindingsTest, UpdateRatesAreOfTheWeightsWithVotes) {
   SyntheticRun run;
   const fs::path folder = results_ / "a";

@@ -68,7 +68,7 @@ class ResultsTest : public ScratchTest {
          << "\n";
   }
 
-  // The grid's sweep.json with these members.
+  // Writes the grid's sweep.json with these members.
   void write_sweep_file(const ordered_json& members) const {
     ordered_json sweep = {
         {"name", "grid"}, {"claims", ordered_json::array()}, {"axes", ordered_json::object()}, {"points", 0}};

@@ -23,7 +23,7 @@ TEST_F(WatchTest, SummariesHaveTheFiguresOfRecordsAndMetrics) {
   add_grid();
   write_sweep_file({{"question", "Which?"}, {"seeds", {0, 1}}, {"points", 7}});
   Watch watch(results_);
-  // Nothing is a result before all folders are read.
+  // There are no results before all folders are read.
   EXPECT_EQ(watch.runs("").at("reading"), ordered_json::parse(R"({"read": 0, "of": null})"));
   watch.look();
   const ordered_json reply = watch.runs("");
@@ -60,7 +60,7 @@ TEST_F(WatchTest, RunsOutsideASweepHaveTheirOverridesAsAxes) {
   EXPECT_EQ(seen.at("axes"), ordered_json::parse(R"({"model.width": "32"})"));
 }
 
-// JSON and addresses hold no broken UTF-8, so that the folder's name is told as text that leads to it.
+// JSON and addresses hold no broken UTF-8, so the folder's name is given as text that leads to it.
 TEST_F(WatchTest, AFolderWhoseNameIsNoTextIsFoundByTheNameThatIsTold) {
   write_synthetic_run(results_ / "runs" / "a\xff\033", {});
   Watch watch(results_);
@@ -296,7 +296,7 @@ TEST_F(WatchTest, PublishedRecordsAreRunsWithoutAFolder) {
   EXPECT_THAT(folders_in(watch.runs("")), ElementsAre("benchmarks.json", "published.json"));
 }
 
-// A writer at work leaves half a line, which is no problem.
+// Half a line of a writer at work is not a problem.
 TEST_F(WatchTest, DamageOfARunThatGoesOnIsSaid) {
   const std::string folder = add_running();
   const std::string text = read_file(results_ / folder / "metrics.jsonl");

@@ -20,7 +20,7 @@ inline const Registry& built_plugins() {
   return registry;
 }
 
-// A model without tables. All members perturb all of it, unless the overrides say otherwise.
+// A model without tables. Unless the overrides say otherwise, all members perturb all parameters.
 inline ConfigNode repository_config(const std::vector<std::string>& overrides) {
   return compose(ConfigSearch{{EGGROLL_SOURCE_DIR "/configs"}},
                  joined({"model=gru", "optimizer=sign_es_plain", "train.steps=800", "train.population=1024",

@@ -74,7 +74,7 @@ TEST(Sites, WhatCannotBePerturbedIsRefused) {
               HasSubstr("has both"));
 }
 
-// A wide value stays in its range with the amplitude too.
+// A wide value stays in its range even with the amplitude added.
 TEST(Sites, AWideValueHasRoomForItsAmplitude) {
   ProgramBuilder builder(8, 4, EGG_ROUND_NEAREST);
   const Param embedding = builder.matrix("embedding", 8, 4, 16);

@@ -44,7 +44,7 @@ TEST_P(StopRules, EndTheRunWhichCanGoOn) {
   EXPECT_EQ(steps_in(folder), all_steps_);  // the stop's own line is gone
 }
 
-// Sixteen members read eight tokens a step; every second step is evaluated.
+// Sixteen members read eight tokens per step; every second step is evaluated.
 INSTANTIATE_TEST_SUITE_P(
     Rules, StopRules,
     testing::Values(StopRule{"Steps", "stop.steps=3", 3, "stop.steps is 3 and 3 steps were done"},
@@ -127,7 +127,7 @@ TEST_F(PatienceTest, GoesOnFromTheLastStep) {
   EXPECT_EQ(step_of(folder, "end"), stopped.steps + 3);
 }
 
-// Killed after any of what it writes at its end, it comes to the same end.
+// A run that is killed while it writes its last files comes to the same end.
 TEST_F(PatienceTest, EndsTheSameWhereItWasKilledAtItsEnd) {
   const std::filesystem::path folder = fresh("stopped");
   const RunRecord stopped = run_in(folder, impatient());
@@ -140,7 +140,7 @@ TEST_F(PatienceTest, EndsTheSameWhereItWasKilledAtItsEnd) {
   write_record(RunFolder{folder}.record(), running);
   EXPECT_EQ(step_of(folder, "end"), stopped.steps) << "the run has not ended";
   expect_end(run_in(folder, impatient()), stopped);
-  // It goes on from an earlier checkpoint where the last ones were not saved.
+  // The run goes on from an earlier checkpoint if the last ones were not saved.
   for (const uint64_t kept : {stopped.steps - 1, stopped.steps - 2, stopped.best->step}) {
     for (uint64_t step = kept + 1; step <= stopped.steps; ++step) {
       std::filesystem::remove_all(folder / "checkpoints" / fmt::format("step-{:08}", step));

@@ -1,6 +1,6 @@
-// What the kernels take of Metal's half and its vectors: IEEE binary16, rounded once, to the nearest, ties to even. A
-// half turns into a float by itself, which is exact; the way back is written out. Where clang-tidy is told to let a
-// name be, the name is Metal's.
+// The parts of Metal's half and its vectors that the kernels use: IEEE binary16, rounded once, to the nearest, ties to
+// even. A half converts to a float implicitly and exactly; a float converts to a half explicitly. The names that
+// clang-tidy must not check are Metal's.
 #ifndef EGGROLL_TESTS_METAL_HALF_H
 #define EGGROLL_TESTS_METAL_HALF_H
 
