@@ -43,7 +43,7 @@ bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
-// The sentence with its first mention of the key as a whole word spelt out as the path.
+// Replaces the key by the path at the first place of the sentence that has the key as a whole word.
 std::string with_path(std::string sentence, const std::string& key, const std::string& path) {
   for (size_t at = sentence.find(key); at != std::string::npos; at = sentence.find(key, at + 1)) {
     const size_t after = at + key.size();

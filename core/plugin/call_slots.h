@@ -36,7 +36,7 @@ struct CallSlot {
 inline constexpr size_t kCallsAtOnce = 16;
 extern std::array<CallSlot, kCallsAtOnce> call_slots;
 
-// A call that was under way when this looked.
+// A call that had not returned when look_at() read its slot.
 struct CallUnderWay {
   NamedCall* call;
   CallClock::time_point began;

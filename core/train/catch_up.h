@@ -1,4 +1,4 @@
-// Finds the steps that a run's files know beyond its newest checkpoint.
+// Finds the steps after a run's newest checkpoint that the run's files hold.
 #ifndef EGGROLL_TRAIN_CATCH_UP_H
 #define EGGROLL_TRAIN_CATCH_UP_H
 
@@ -20,14 +20,14 @@ namespace eggroll {
 struct KnownSteps {
   std::vector<JournalEntry> entries;         // from the first on, one a step
   std::optional<egg_evaluation> evaluation;  // after the last of them
-  StepRecord last;                           // what the metrics say of it
+  StepRecord last;                           // the metrics' line of the last entry
 };
 
-// Reads the known steps from `first` on and before `last`, the run's last step, which ends with a checkpoint; origin:
-// its first. The run has this configuration's hash, and its newest checkpoint knows these evaluations. unit: of the
-// dataset. A step that the files hold only in part is left out and done again. Damage is a warning, because a run that
-// goes on cuts it off; JournalWriter and MetricsFile refuse damage before the checkpoint. Throws if journal and
-// checkpoint disagree on an evaluation.
+// Reads the known steps from `first` on and before `last`, the run's last step, which ends with a checkpoint. origin:
+// the run's first step. evaluations: those in the newest checkpoint. unit: the dataset's. A step that the files hold
+// only in part is left out and done again. JournalWriter refuses a damaged header and a damaged last entry before the
+// checkpoint, MetricsFile all damage before it. Other damage gives a warning, except an end that was cut short. Throws
+// if journal and checkpoint disagree on an evaluation.
 KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
                        std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last, uint64_t origin,
                        const std::string& unit, const std::function<void(const std::string&)>& warn);
