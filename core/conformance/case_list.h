@@ -10,7 +10,7 @@
 
 namespace eggroll {
 
-// One, primes, and sizes around the vector widths of every instruction set.
+// 1, primes, and sizes around the vector widths of every instruction set.
 inline constexpr int32_t kSizes[] = {1, 2, 3, 7, 8, 13, 15, 16, 17, 31, 32, 33, 61, 63, 64, 65, 127, 128, 129};
 
 inline egg_noise noise_kind(uint32_t variant) {

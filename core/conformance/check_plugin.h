@@ -24,7 +24,7 @@ struct RandomCases {
 };
 
 // Runs every case of every op and rule op, with one thread and with three, and compares them with the hashes kept in
-// golden.inc, which are the reference's; where a hash differs the reference runs too, to name the cases. Then runs
+// golden.inc, which are the reference's; if a hash differs, the reference runs too, to name the cases. Then runs
 // random programs and rules against the reference. If the reference is itself tested, `reference` is null, and one
 // thread is compared with three. A failing case is cut down to a small one, and its seed is named.
 std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference,
@@ -47,12 +47,13 @@ struct GoldenHash {
 };
 std::vector<GoldenHash> golden_hashes(const BackendInstance& backend);
 
-// settings: the plugin's own, as in its configuration. The program validates, has room in its accumulators, is the same
-// each time, runs on the reference backend; a setting that is unknown or missing is refused by name.
+// settings: the plugin's own, as in its configuration. Checks that the program is valid, cannot overflow, is the same
+// each time and runs on the reference backend, and that an error names a setting that is unknown or missing.
 std::vector<Check> check_model(const ChosenPlugin& plugin, const egg_settings& settings,
                                const BackendInstance& reference);
 
-// The rule validates and is the same each time; the scalars are finite and repeat; updates keep weights in range.
+// Checks that the rule is valid, that the scalars are finite, that rule and scalars are the same each time, and that
+// updates keep weights in range.
 std::vector<Check> check_optimizer(const ChosenPlugin& plugin, const egg_settings& settings,
                                    const BackendInstance& reference);
 

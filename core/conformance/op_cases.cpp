@@ -240,7 +240,7 @@ std::vector<OpCase> cases_add() {
     test.scenario.states = fill;
     test.scenario.weights = Fill::kExtreme;
   }
-  // At most the sign of a perturbation is left.
+  // Nothing but the sign of a perturbation can be left.
   for (const int32_t rounding : {EGG_ROUND_NEAREST, EGG_ROUND_FLOOR}) {
     OpCase& test = cases.add(fmt::format("smallest noise, rounding {}", rounding), [=](ProgramBuilder& program) {
       keep(program, program.add("out", constant_state(program, "a", 26), {}, program.vector("bias", 26, 5)));

@@ -1,5 +1,5 @@
-// Random programs and random rules, each made from one number, and what a failing one is cut down to. They are plain
-// lists, so that a piece can be taken out and the rest still means something.
+// Random programs and random rules, each made from one number, and the function that cuts a failing one down. They are
+// plain lists, so that without a piece the rest can still be valid.
 #ifndef EGGROLL_CONFORMANCE_RANDOM_PROGRAM_H
 #define EGGROLL_CONFORMANCE_RANDOM_PROGRAM_H
 

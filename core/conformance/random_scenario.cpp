@@ -125,7 +125,7 @@ class ScenarioGenerator {
     action.members_per_stream = draws_.one_in(3) ? 2 : even(2, std::max(2U, std::min(action.count, 60U)));
     action.streams = draws_.one_in(8) ? 1 + draws_.below(3) : 0;
     action.tokens = tokens_for(action.count);
-    // Often the step of the call before: what a backend keeps for a step must belong to these members.
+    // Often the previous call's step: a backend must not use what it keeps of that step for other members.
     action.step = draws_.one_in(3) ? last_step_ : random_step();
     last_step_ = action.step;
     scenario_.actions.push_back(action);

@@ -1,4 +1,4 @@
-// What a case does with a program and a rule on a backend, and with which numbers: the part that no op changes.
+// The calls and the numbers with which a case tries a program and a rule on a backend, whatever the op.
 #ifndef EGGROLL_CONFORMANCE_SCENARIO_H
 #define EGGROLL_CONFORMANCE_SCENARIO_H
 

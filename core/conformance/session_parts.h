@@ -13,7 +13,7 @@ namespace eggroll {
 // Its user sees one session of the whole population; see BackendSession.
 class SessionParts {
  public:
-  // spec: of the whole; parts: 1 or more, but no more than there are pairs, or streams where there are sites. Members
+  // spec: of the whole; parts: from 1 to the number of pairs, or of streams if there are sites. Members
   // are shared out in order, and parameter i is updated in part i % parts.
   SessionParts(const BackendInstance& backend, const egg_session_spec& spec, const Program& program, uint32_t parts);
 

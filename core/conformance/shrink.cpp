@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMostTries = 2000;
 constexpr uint64_t kVariants = 4;  // of the random numbers, for each try
 
-// Which numbers of a list are kept, and where each goes: -1 for those that are dropped.
+// Which numbers of a list are kept, and the new place of each (-1: dropped).
 std::vector<int32_t> renumber(const std::vector<bool>& kept) {
   std::vector<int32_t> to(kept.size(), -1);
   int32_t next = 0;
@@ -35,7 +35,7 @@ void move_to(int32_t& id, const std::vector<int32_t>& to) {
 
 // ---- Programs ----
 
-// Drops ops whose value nothing reads, then values, parameters and sizes that no op is left of.
+// Drops ops whose value nothing reads, then the values, parameters and sizes that no remaining op uses.
 void drop_unread(RandomProgram& program) {
   for (bool dropped = true; dropped;) {
     std::vector<bool> read(program.values.size());
@@ -91,7 +91,7 @@ void drop_unread(RandomProgram& program) {
   }
 }
 
-// Does not ask for members that no longer exist.
+// Makes the calls ask only for members that still exist.
 void clip_members(Scenario& scenario) {
   for (Action& action : scenario.actions) {
     const bool evaluate = action.kind == ActionKind::kEvaluate;
@@ -248,7 +248,7 @@ void drop_slot(RandomRule& rule, size_t dropped, const egg_rule_node& instead) {
   rule.slots.erase(rule.slots.begin() + static_cast<ptrdiff_t>(dropped));
 }
 
-// Drops a node that nothing reads; replaces one that is read by one of its operands or by a constant.
+// Drops each node that nothing reads. Replaces every other node by one of its operands or by a constant.
 void fewer_nodes(Cuts& cuts) {
   const auto constant = [](char type) {
     return egg_rule_node{type == 'i' ? EGG_RULE_CONST_I32 : EGG_RULE_CONST_F32, {-1, -1, -1}, 0, 1, 1.0F};
@@ -278,7 +278,7 @@ void fewer_nodes(Cuts& cuts) {
 
 // ---- Scenarios ----
 
-// The smallest, the half and the next smaller number, in whole units from `least` on.
+// Tries three smaller numbers: `least`, half of the present one in whole units, and one unit less.
 void smaller_number(Cuts& cuts, size_t action, uint32_t Action::*field, uint32_t least, uint32_t unit) {
   const uint32_t now = cuts.test.scenario.actions[action].*field;
   for (const uint32_t smaller : {least, now / 2 / unit * unit, now - std::min(now, unit)}) {

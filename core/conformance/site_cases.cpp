@@ -1,5 +1,5 @@
-// Steps with sites: a table by token and one by hash, a matrix and a bias that are the sum at what the loss reads,
-// behind a state and attention; values within the program are sites too where a backend has them.
+// Steps with sites. The loss reads a sum of a table by token, a table by hash, a matrix and a bias. The program has a
+// state and an attention. If a backend supports sites at values within the program, the steps have those too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -278,7 +278,7 @@ void draw_site(const egg_program& view, SiteRun& of_case, Draws& draws) {
                   static_cast<int32_t>(draws.below(12)),
                   0,
                   of_case.of_sites};
-    // As the host lets it be at the loss: a logit moves by 4 bits at most, and no difference is clipped.
+    // The host accepts this at the loss: a logit moves by 4 bits at most, and no difference is clipped.
     const int32_t unit = view.ops[view.op_count - 1].attr;
     while (at_loss && site.amplitude > 0 &&
            (site.amplitude * unit > 4 << 16 || 4 * site.amplitude * unit > egg_draw_limit(site.draws))) {

@@ -16,7 +16,7 @@ inline std::vector<int32_t> random_lut(Draws& draws) {
   return entries;
 }
 
-// No rotation in particular: every pair of constants that the host lets pass.
+// Any pairs of constants that the host accepts, whether or not they are rotations.
 inline std::vector<int32_t> random_angles(Draws& draws, int32_t context, int32_t head) {
   static constexpr int32_t kOne = 1 << EGG_ROPE_BITS;
   static constexpr int32_t kEdges[] = {kOne, -kOne, 0, 1, -1};

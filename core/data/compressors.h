@@ -1,4 +1,4 @@
-// The sizes to which the machine's compressors bring a text.
+// The sizes of a text that the machine's compressors have packed.
 #ifndef EGGROLL_DATA_COMPRESSORS_H
 #define EGGROLL_DATA_COMPRESSORS_H
 

@@ -7,7 +7,7 @@
 namespace eggroll {
 namespace {
 
-// The tokens that are used of the file to learn from.
+// The tokens of the training file that are used.
 Tokens open_taken(const FileOptions& options, TokenFormat format) {
   const Tokens all = open_all_tokens(options.train(), format);
   if (!options.take) return all;

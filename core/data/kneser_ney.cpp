@@ -96,7 +96,7 @@ class CountsOfCounts {
   std::array<double, 4> numbers_{};
 };
 
-// The distinct words of the held-out text in their order, and what the training text says of each.
+// The distinct words of the held-out text in their order, and the training text's counts for each.
 class HeldOut {
  public:
   explicit HeldOut(std::span<const std::byte> text) {
@@ -117,7 +117,7 @@ class HeldOut {
     for (Known& known : known_) known.facts.resize(distinct);
   }
 
-  // Called for the contexts of an order in the order of their words: keeps what is needed of this one.
+  // Keeps the facts of a context that the held-out text needs. Contexts of an order come sorted by their words.
   void learn(uint32_t order, uint64_t context, const Context& counts, const Followers& followers) {
     Known& known = known_[order - 1];
     while (known.next < words_.size() && context_of(words_[known.next], order) < context) ++known.next;

@@ -1,4 +1,4 @@
-// The rows of tables that tokens read by the hash of the last ones, or of the last words (egg_index).
+// The rows of tables that a token reads by the hash of the last tokens or words (egg_index).
 #ifndef EGGROLL_DATA_ROWS_H
 #define EGGROLL_DATA_ROWS_H
 

@@ -78,7 +78,7 @@ class Tokens {
   // The largest token, 0 if there is none.
   uint32_t max() const;
 
-  // How many equal token.
+  // The number of tokens that equal `token`.
   uint64_t count(uint32_t token) const;
 
   // Tokens [first, first + size) of the same memory.

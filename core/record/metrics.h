@@ -4,8 +4,7 @@
 // one more line, of its last step again; it goes when the run goes on. Every line ends with "crc", the CRC-32 of what
 // stands before it (record/seal.h).
 //
-// The first line has the schema. A file without one was begun by version 0.2, which wrote what schema 1 is, and is read
-// too.
+// The first line has the schema. Version 0.2 wrote files of schema 1 without saying so; they are read too.
 #ifndef EGGROLL_RECORD_METRICS_H
 #define EGGROLL_RECORD_METRICS_H
 

@@ -100,8 +100,8 @@ void write_record(const std::filesystem::path& path, const RunRecord& record) {
     return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
   };
   ordered_json json = sealed(record_to_json(record));
-  // On one line, and last: a line for each of its numbers would be most of the file. The order of the others stays, so
-  // that the seal holds.
+  // The summary is written last and on one line, because with a line for each number it would be most of the file. The
+  // other members keep their order, so that the seal holds.
   ordered_json summary;
   if (json.contains("summary")) {
     summary = std::move(json["summary"]);

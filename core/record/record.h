@@ -1,4 +1,4 @@
-// record.json: all there is to know of one run, sealed (record/seal.h). record/record_fields.h holds its keys.
+// record.json: all facts of one run, sealed (record/seal.h). record/record_fields.h has its keys.
 #ifndef EGGROLL_RECORD_RECORD_H
 #define EGGROLL_RECORD_RECORD_H
 
@@ -203,7 +203,7 @@ std::string baselines_line(const BaselineRecord& baselines);
 inline constexpr uint32_t kTellingWindow = 64;  // bytes
 inline constexpr double kMostOverlap = 0.02;
 
-// A sentence where more of the held-out part stands in the training part than that.
+// A sentence if a larger share of the held-out part occurs in the training part.
 std::optional<std::string> overlap_caution(const std::map<uint32_t, double>& overlap);
 
 nlohmann::ordered_json record_to_json(const RunRecord& record);

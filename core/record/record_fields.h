@@ -1,5 +1,4 @@
-// The fields of record.json, in its order. results/records.schema.json says the same of the file, and record_test that
-// the two agree.
+// The fields of record.json, in its order. record_test compares them with results/records.schema.json.
 #ifndef EGGROLL_RECORD_RECORD_FIELDS_H
 #define EGGROLL_RECORD_RECORD_FIELDS_H
 

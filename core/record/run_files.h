@@ -1,4 +1,4 @@
-// A run's folder: the names of what it holds, and what tells it from any other folder.
+// A run's folder: the names of its files, and the test that tells it from other folders.
 #ifndef EGGROLL_RECORD_RUN_FILES_H
 #define EGGROLL_RECORD_RUN_FILES_H
 
@@ -25,8 +25,8 @@ struct RunFolder {
 inline constexpr std::string_view kRemovedPrefix = ".tmp-rm-";
 
 // Whether the folder is a run's. It has a config.yaml, as many other folders have, and beside it a lock that a run has
-// held, or the record of a run. Links are neither. What cannot be looked at is one: the attempt to read it says why
-// not.
+// held, or the record of a run. Links do not count. A folder that cannot be read counts as a run's: reading it gives
+// the error.
 bool is_run(const RunFolder& folder);
 
 // Whether metrics.jsonl has a whole line. Before the first one nothing is known of a run but its configuration.

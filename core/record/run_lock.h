@@ -26,7 +26,7 @@ class RunLock {
   Descriptor file_;
 };
 
-// Waits for the file's lock, and holds it for as long as it lives. The file is made where there is none; the system
+// Waits for the file's lock, and holds it for as long as it lives. A missing file is created; the system
 // frees the lock of a process that dies.
 class FileLock {
  public:

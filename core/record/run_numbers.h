@@ -1,4 +1,4 @@
-// The numbers of a run: what each is called, in which unit it is, and how it is found. Claims, searches, runs.csv,
+// The numbers of a run: the name, the unit and the source of each. Claims, searches, runs.csv,
 // comparisons, reports and the dashboard take them from here. docs/adding.md says how to add one.
 #ifndef EGGROLL_RECORD_RUN_NUMBERS_H
 #define EGGROLL_RECORD_RUN_NUMBERS_H
@@ -61,7 +61,7 @@ const char* name_of(NumberUnit unit);
 bool has_ended_well(const RunRecord& record);
 
 // The share that a step changes of the weights that had votes. Absent if the record does not hold it: older ones
-// hold the share of all weights alone, which is the same only where no votes are masked.
+// hold the share of all weights alone, which is the same only if no votes are masked.
 std::optional<Phases> update_rate_of(const RunRecord& record, const RunMetrics& metrics);
 
 // What a claim or a search names as its metric: the key of a number; "hook.NAME", that number of the user's hook at the

@@ -10,7 +10,7 @@ namespace eggroll {
 // exceptions of libraries know neither what was expected nor the cure.
 std::string sentence_of_exception();
 
-// Prints "WHO: SENTENCE" on standard error, as one line. Where that cannot be written nothing happens.
+// Prints "WHO: SENTENCE" on standard error, as one line. If that fails, nothing happens.
 void print_error(const std::string& who, const std::string& sentence);
 
 }  // namespace eggroll

@@ -24,7 +24,7 @@ struct CollectedRun {
   RunMetrics metrics;       // the record's summary, else read from the file; without lines where there is neither
 };
 
-// A sweep.json: what is planned.
+// A sweep.json: the planned points.
 struct CollectedSweep {
   std::filesystem::path folder;
   std::string name;

@@ -25,7 +25,7 @@ struct Observations {
   size_t unlike = 0;                                   // places whose runs differ in steps or bits
 };
 
-// In each place that run counts which ended well and has the most steps; of equal runs the one that began last.
+// In each place one run counts: a run that ended well and has the most steps; of equal runs the one that began last.
 Observations observations_of(const std::vector<PlacedRun>& runs);
 
 // Keeps one run of each configuration and seed of a study; the others become its copies. Different trials of a search

@@ -228,7 +228,7 @@ std::string curves_csv(const std::vector<Study>& studies) {
 ExportSummary export_csv(const Collection& collection, const std::filesystem::path& file) {
   ExportSummary summary;
   std::vector<Values> configs;  // of the runs with metrics
-  // The columns have to be known before the first row: the files are read twice, so that one alone is in memory.
+  // The first row needs all columns. So each file is read twice, and memory holds one file at a time.
   std::vector<std::string> keys;
   std::map<std::string, size_t> places;
   for (const CollectedRun& run : collection.runs) {

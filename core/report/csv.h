@@ -10,11 +10,11 @@
 
 namespace eggroll {
 
-// A row a run: its name and numbers (record/run_numbers.h), then "hook.NAME" of every number of a hook, "axis.NAME" of
-// every axis and "config.KEY" of every key of the configuration that varies.
+// A row for each run: its name and numbers (record/run_numbers.h), then "hook.NAME" of every number of a hook,
+// "axis.NAME" of every axis and "config.KEY" of every key of the configuration that varies.
 std::string runs_csv(const Collection& collection, const std::vector<Study>& studies);
 
-// A row an evaluation of the unperturbed model.
+// A row for each evaluation of the unperturbed model.
 std::string curves_csv(const std::vector<Study>& studies);
 
 struct ExportSummary {

@@ -16,8 +16,8 @@
 
 namespace eggroll {
 
-// A document in the making. Its figures, tables and links go to files of a folder, or, where a server sends it, into
-// the document itself and to the server's pages of the runs.
+// A document that is being written. Its figures and tables are files of a folder, and links lead to files. If a server
+// sends the document, it contains the figures, and links lead to the server's pages of the runs.
 class Draft {
  public:
   Draft(Document& document, std::filesystem::path folder) : document_(document), folder_(std::move(folder)) {}
@@ -56,7 +56,7 @@ class Draft {
   std::vector<std::string> problems_;
 };
 
-// ", text b.txt" where the study has several kinds of data.
+// ", text b.txt" if the study has several kinds of data.
 std::string data_suffix(const Study& study, const std::string& data);
 // A point of a figure: the mean and its interval.
 BandPoint point_of(double x, const Mean& mean);

@@ -11,7 +11,7 @@
 
 namespace eggroll {
 
-// A configuration and what its seeds came to.
+// A configuration and the results of its seeds.
 struct Standing {
   Configuration configuration;
   Mean bits;

@@ -57,7 +57,7 @@ struct Study {
   std::string label(const std::vector<std::string>& values) const;
   // "4"; for an axis that changes several keys "rank=4 sigma_shift=6".
   std::string value_text(size_t axis, const std::string& value) const;
-  // Both as figures and sentences write them: "rank 4, width 32"; "131,072", "rank 4, sigma shift 6".
+  // The two texts above, as figures and sentences write them: "rank 4, width 32"; "131,072", "rank 4, sigma shift 6".
   std::string spoken_label(const std::vector<std::string>& values) const;
   std::string spoken_value(size_t axis, const std::string& value) const;
   // In the order of their values.

@@ -38,7 +38,7 @@ void append_bytes(std::string& out, uint32_t field, const std::string& bytes) {
   out += bytes;
 }
 
-// CRC-32C, turned and shifted as record files have it, so that a checksum of checksums is not weak.
+// CRC-32C in the form of TensorBoard's record files: rotated, plus a constant.
 uint32_t masked_crc(const std::string& bytes) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
   crc.process_bytes(bytes.data(), bytes.size());
@@ -73,7 +73,7 @@ void append_scalar(std::string& summary, const std::string& tag, double value) {
   append_bytes(summary, 1, scalar);
 }
 
-// Seconds since 1970 of "2025-01-31T23:59:59Z"; 0 if it is none.
+// The seconds since 1970 at a time such as "2025-01-31T23:59:59Z"; 0 if the text is no such time.
 double unix_time(const std::string& utc) {
   std::tm parts{};
   return ::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts) != nullptr ? static_cast<double>(::timegm(&parts)) : 0.0;
