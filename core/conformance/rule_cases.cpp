@@ -24,7 +24,7 @@ egg_noise noise_of(int32_t distribution, int32_t rank, int32_t table_log2 = 0) {
   return noise;
 }
 
-// Two updates, the second from the slots that the first left, and weights that are used after them.
+// Two updates; the second starts from the slots of the first. The weights are used after them.
 Scenario updates(uint32_t population, const egg_noise& noise) {
   Scenario scenario;
   scenario.noise = noise;

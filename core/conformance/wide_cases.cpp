@@ -117,7 +117,7 @@ std::vector<OpCase> cases_lut() {
                  const Table table = program.table("entries", random_lut(draws));
                  const Value y = program.lut("out", constant_state(program, "x", size), table);
                  keep(program, y);
-                 // Numbers beyond the size must be no part of a sum.
+                 // Sums must not include numbers beyond the size.
                  const Param gain = program.vector("gain", size, 16);
                  program.store(program.state("normed", size), program.l1_norm("norm", y, gain, EGG_DIVIDE_TRUNCATE));
                })

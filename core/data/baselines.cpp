@@ -32,7 +32,7 @@ class DensePairs {
   std::vector<uint64_t> counts_;
 };
 
-// Counts of the wanted pairs alone, in an open-addressed table at most half full.
+// Counts of only the wanted pairs, in an open-addressed table that is at most half full.
 class SparsePairs {
  public:
   SparsePairs() : entries_(1024) {}

@@ -1,4 +1,4 @@
-// Reads the header as what it is, a Python dictionary literal with three known keys in any order.
+// Reads the header, a Python dictionary literal with three known keys in any order.
 #include "data/npy.h"
 
 #include <charconv>

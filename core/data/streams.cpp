@@ -21,7 +21,7 @@ void read_token(const Tokens& tokens, uint64_t position, bool reset, std::option
   batch.resets[place] = reset || token == separator ? 1 : 0;
 }
 
-// The number of streams from which on a thread is worth its start. A row of an index is made from several tokens.
+// A thread is worth its start from this number of streams on. A row of an index is made from several tokens.
 size_t fewest_streams(uint32_t tokens, size_t indices) {
   constexpr size_t kTokensOfRow = 8;
   return std::max<size_t>(kFewestElements / (tokens * (1 + kTokensOfRow * indices)), 1);

@@ -15,7 +15,7 @@ uint64_t byte_count(const Dataset& dataset, const Tokens& tokens) {
   return dataset.vocabulary ? dataset.units(tokens) : tokens.size();
 }
 
-// The calling thread's alone: other work on the machine does not count.
+// The processor time of the calling thread only; other work on the machine does not count.
 double processor_seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -1,4 +1,4 @@
-// Measures how much of a held-out text stands in the training text too.
+// Measures the share of a held-out text that the training text also has.
 #ifndef EGGROLL_DATA_WINDOW_OVERLAP_H
 #define EGGROLL_DATA_WINDOW_OVERLAP_H
 

@@ -53,7 +53,7 @@ std::string axis_text(const nlohmann::ordered_json& value);
 bool same_axis_value(const std::string& a, const std::string& b);
 
 // what names the claim in errors ("claim 1 of experiments/x.yaml"). Throws if a key is missing, unknown or of
-// another kind, or where there is not exactly one of compare, slope and share.
+// another kind, or if there is not exactly one of compare, slope and share.
 Claim claim_from_json(const nlohmann::ordered_json& json, const std::string& what);
 
 // Throws if the claim names an axis that is not there, or a value that its axis does not have. axes: each axis with

@@ -20,8 +20,8 @@ struct Curves {
   std::vector<std::pair<std::string, double>> yardsticks;
 };
 
-// Bits against member tokens. Of each curve the frame fits what comes after its first fifth; the dashed line of a
-// yardstick is drawn where it lies in the frame or close to it, and is named at the edge elsewhere.
+// Bits against member tokens. The frame fits each curve without its first fifth. A yardstick in the frame or close to
+// it is a dashed line; any other is only named at the edge.
 std::string curves_script(const Curves& curves);
 
 struct Curve {

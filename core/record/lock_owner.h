@@ -8,7 +8,7 @@
 
 namespace eggroll {
 
-// "pid 12 on host a, crc 1a2b3c4d", with the CRC-32 of what stands before the comma.
+// "pid 12 on host a, crc 1a2b3c4d", with the CRC-32 of the text before the comma.
 struct LockOwner {
   std::string text;  // "pid 12 on host a"
   pid_t pid = 0;

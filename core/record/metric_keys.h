@@ -28,17 +28,17 @@ inline constexpr const char* kGatherSeconds =
 inline constexpr const char* kUpdateSeconds = "update_seconds";
 inline constexpr const char* kStepSeconds = "step_seconds";  // without evaluations
 
-// An object: what the monitor saw after the step. docs/monitor.md explains its numbers.
+// An object: the monitor's look after the step. docs/monitor.md explains its numbers.
 inline constexpr const char* kMonitor = "monitor";
 
-// An object: the numbers of the user's hook by name, where the line has an evaluation and the run a hook (eval.hook).
+// An object: the numbers of the user's hook by name, if the line has an evaluation and the run a hook (eval.hook).
 inline constexpr const char* kHook = "hook";
 // The prefix of their names in columns and in the metrics of claims: "hook.score".
 inline constexpr const char* kHookPrefix = "hook.";
 
 }  // namespace metric
 
-// The keys of an evaluation of the unperturbed model; `bytes` only where the dataset has a vocabulary.
+// The keys of an evaluation of the unperturbed model; `bytes` only if the dataset has a vocabulary.
 struct EvaluationKeys {
   const char* bits;    // per unit of the dataset
   const char* tokens;  // scored

@@ -1,8 +1,8 @@
 // metrics.jsonl: one JSON object a line, appended as the run goes. record/metric_keys.h lists the keys of a line.
 //
 // A line is that of a step: line 0 is the untrained model's, and each step adds one. A run that a stop rule ended has
-// one more line, of its last step again; it goes when the run goes on. Every line ends with "crc", the CRC-32 of what
-// stands before it (record/seal.h).
+// one more line, of its last step again; it goes when the run goes on. Every line ends with "crc", the CRC-32 of the
+// text before it (record/seal.h).
 //
 // The first line has the schema. Version 0.2 wrote files of schema 1 without saying so; they are read too.
 #ifndef EGGROLL_RECORD_METRICS_H

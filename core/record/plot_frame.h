@@ -49,7 +49,7 @@ std::string shortened(const std::string& label, size_t most);
 // A name at a tic, quoted: gnuplot takes it for a format.
 std::string tic_text(const std::string& name);
 
-// Where an axis begins and ends.
+// The beginning and the end of an axis.
 struct Frame {
   double low = 0.0;
   double high = 0.0;

@@ -60,7 +60,7 @@ bool is_own_file(std::string_view name, Holds holds) {
   return false;
 }
 
-// What a folder of this name holds there; nothing if a run has no such folder.
+// The contents of a run's folder of this name; nothing if a run has no such folder.
 std::optional<Holds> own_folder_named(std::string_view name, Holds around) {
   if (around == Holds::kCheckpoints && (name.starts_with("step-") || name.starts_with(".tmp-"))) {
     return Holds::kCheckpoint;

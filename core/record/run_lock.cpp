@@ -21,7 +21,7 @@
 namespace eggroll {
 namespace {
 
-// A machine whose locks are not seen here, and which wrote nothing for so long, is taken to have ended.
+// If a machine whose locks are not seen here has written nothing for so long, its process counts as ended.
 constexpr time_t kSilentSeconds = 300;
 
 // The longest time that a busy machine may take to start a program. Until then, a program that a process was starting

@@ -45,7 +45,7 @@ std::vector<CurvePoint> points_of(const MetricTable& table, const Column& elapse
   return points;
 }
 
-// Neighbours are replaced by their mean, at the place of the last of them.
+// Replaces neighbours by their mean, at the place of the last of them.
 std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& points, size_t most) {
   const size_t bucket = (points.size() + most - 1) / most;
   if (bucket <= 1) return points;

@@ -28,7 +28,7 @@ struct RunNumber {
   const char* key;    // in claims, searches, JSON and the dashboard's addresses
   const char* title;  // for people: a line of a comparison, a column of a table
   NumberUnit unit;
-  // The run's metrics are those of its record's summary, or read from its file.
+  // The metrics come from the summary of the run's record or from its file.
   std::optional<double> (*of)(const RunRecord& record, const RunMetrics& metrics);
   const char* hint = "";    // what the title leaves open
   const char* column = "";  // in runs.csv, where it is not the key

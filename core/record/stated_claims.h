@@ -37,7 +37,7 @@ bool holds_claim(const nlohmann::ordered_json& claims, const nlohmann::ordered_j
 // Whether numbers of the run may be known: it runs, or it has done a step.
 bool has_begun(const RunRecord& record);
 
-// Counts the run if it has begun.
+// Counts the run, if it has begun.
 void add_run(Lateness& late, const RunRecord& record);
 
 // Empty if there is no file. Throws if a line is damaged; part of a line, as a power cut leaves it, is ignored.

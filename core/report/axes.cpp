@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Value numbers, one for each run: equal where the values are.
+// A number for each run; runs of equal values have equal numbers.
 using Partition = std::vector<size_t>;
 
 Partition partition_of(const std::vector<std::string>& values) {
@@ -105,7 +105,7 @@ class OwnSettings {
 
   Columns& options() { return options_; }
 
-  // Whether an override names the key, what it lies in or what lies in it.
+  // Whether an override names the key, a section that contains it, or a key within it.
   bool set(const std::string& key) const {
     return std::any_of(keys_.begin(), keys_.end(),
                        [&](const std::string& own) { return is_within(key, own) || is_within(own, key); });
@@ -168,7 +168,7 @@ void find_axes(Study& study) {
     const Partition partition = partition_of(column);
     if (varies(partition)) add(axis, column, partition);
   }
-  // What neither a sweep nor an override sets follows from what they set, as a schedule's length does from the steps.
+  // Keys that no sweep and no override sets follow from those that are set, as a schedule's length from the steps.
   OwnSettings own(study.of_sweep ? std::vector<StudyRun>() : study.runs);
   const auto is_worth_saying = [&](const std::string& axis, const std::string& key) {
     return !is_said_by(axis, key) && axis != key + ".name" && (study.of_sweep || own.set(key) || !own.explain(axis));

@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kRecordName = "record.json";
 constexpr const char* kSweepName = "sweep.json";
-// In a run's folder: how a sweep asked for it, which its record repeats, and its tags and note.
+// The files of a run's folder that have the sweep's request (its record repeats it), and the tags and the note.
 constexpr const char* kPointName = "point.json";
 constexpr const char* kLabelsName = "labels.json";
 

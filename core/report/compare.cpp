@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kOfConfig = "config.";
 
-// The properties of a run: what it was made with, and its settings.
+// The properties of a run: its settings, commit, compiler, machine, data and plugins.
 std::map<std::string, ordered_json> properties_of(const CollectedRun& run) {
   const RunRecord& record = run.record;
   std::map<std::string, ordered_json> properties;

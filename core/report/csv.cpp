@@ -84,7 +84,7 @@ std::string at_or_empty(const Values& values, const std::string& key) {
   return found == values.end() ? "" : found->second;
 }
 
-// A run, and what its study knows of it.
+// A run and its study's data on it.
 struct CsvRun {
   const CollectedRun* run = nullptr;
   std::string study;

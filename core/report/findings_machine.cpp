@@ -99,7 +99,7 @@ std::string range_text(const std::vector<double>& values, std::string (*write)(d
   return *low == *high ? write(*low) : fmt::format("{} to {}", write(*low), write(*high));
 }
 
-// Runs at one threshold, or that change next to nothing, make no figure.
+// No figure is made of runs that have one threshold or that change next to nothing.
 void add_votes_figure(Draft& draft, const Study& study, const std::vector<std::pair<double, double>>& points) {
   constexpr double kLeastRate = 1e-6;
   constexpr double kLeastSpread = 0.02;

@@ -45,7 +45,7 @@ Band band_of(const std::vector<const StudyRun*>& runs, const std::string& label)
   return band;
 }
 
-// "bits per byte"; "bits per unit" where the study has several kinds of data.
+// "bits per byte"; "bits per unit" if the study has several kinds of data.
 std::string unit_of_all(const Study& study) {
   const std::vector<std::string> kinds = data_in(study);
   return kinds.size() == 1 ? unit_of(study, kinds.front()) : "bits per unit";

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostGroups = 4;  // of the values of one setting
 constexpr size_t kLeastTrials = 8;
 
-// A trial and its seeds' results where it ended.
+// A trial and its seeds' results at its end.
 struct TrialStanding {
   uint64_t trial = 0;
   uint64_t steps = 0;
@@ -220,7 +220,7 @@ void add_coordinates(Draft& draft, const Study& study, const std::vector<TrialSt
 }  // namespace
 
 void add_search(Draft& draft, const Study& study) {
-  // Every trial has these; a run of the folder that is none has no place here.
+  // Every trial has these. A run that is no trial is left out.
   const auto any = std::find_if(study.runs.begin(), study.runs.end(), [](const StudyRun& run) {
     return run.run->record.sweep && run.run->record.sweep->trial;
   });

@@ -33,7 +33,7 @@ std::string plugin_text(const RunRecord& record, const std::string& kind) {
   return "";
 }
 
-// What the runs of a study say, each value once.
+// The values that the runs of a study have, each once.
 class Said {
  public:
   explicit Said(const Study& study) : study_(study) {}
@@ -41,7 +41,7 @@ class Said {
   using Value = std::function<std::string(const RunRecord&)>;
 
   // "128, 512 or 2048", "32,768 or 65,536 or 131,072"; numbers by their size, else in the order of the runs. Empty
-  // where no run says it.
+  // if no run has a value.
   std::string of(const Value& value, const std::string& before_last = " or ") const {
     std::vector<std::string> values;
     for (const StudyRun* run : study_.all_runs()) {

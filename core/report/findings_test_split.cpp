@@ -29,8 +29,8 @@ bool names_test_split(const RunRecord& record) {
          dataset->at("test_path").is_string();
 }
 
-// What `eggroll eval --test` wrote about the weights that the run ended with. Nothing if the file is of another
-// evaluation. Throws if it is damaged.
+// The result of `eggroll eval --test` for the run's last weights. Nothing if the file is of another evaluation. Throws
+// if it is damaged.
 std::optional<TestFigure> read_test_figure(const fs::path& file, const RunRecord& record) {
   const std::string cure = "remove it, and measure again with eggroll eval";
   const ordered_json json = read_json(file, cure);
@@ -51,7 +51,7 @@ std::optional<TestFigure> read_test_figure(const fs::path& file, const RunRecord
 // A published record stands alone: files next to it are not its own.
 bool lies_in_run_folder(const CollectedRun& run) { return run.record_file.filename() == "record.json"; }
 
-// The newest figure of the run; problems: what could not be read.
+// The newest figure of the run. Files that could not be read are added to `problems`.
 std::optional<TestFigure> test_figure_of(const CollectedRun& run, std::vector<std::string>& problems) {
   const fs::path folder = run.record_file.parent_path() / "evaluations";
   std::error_code failure;

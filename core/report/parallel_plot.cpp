@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kAxisWidth = 110.0;  // pixels between two axes
 
-// Where values stand on an axis, from 0 to 1, and what is written there.
+// The places of values on an axis, from 0 to 1, and their texts.
 class Rail {
  public:
   explicit Rail(const ParallelAxis& axis) : values_(axis.values) {

@@ -117,7 +117,7 @@ std::optional<std::string> trial_label(const Study& study, const std::vector<std
   return std::nullopt;
 }
 
-// Runs on markov data of some sizes are "runs on markov" where there are no others.
+// Runs on markov data of some sizes are called "runs on markov" if there are no others.
 void shorten_names(std::vector<Study>& studies) {
   std::map<std::string, size_t> counts;
   const auto short_name = [](const Study& study) {

@@ -85,7 +85,7 @@ std::string data_of(const RunRecord& record);
 // Whether some of its runs keep an average of their weights.
 bool has_average(const Study& study);
 
-// See metric_of() of record/run_numbers.h.
+// As metric_of() in record/run_numbers.h.
 std::optional<double> metric_of(const CollectedRun& run, const std::string& metric);
 
 // Two runs of one seed that differ only in one axis. difference: the metric at the value minus the metric at `with`.
