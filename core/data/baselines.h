@@ -16,8 +16,8 @@ struct Baselines {
   double gzip = 0.0;
 };
 
-// Reads the training part once. Memory: 8 bytes a token of the vocabulary, and 8 MiB or, where the vocabulary exceeds
-// 1024, about 64 bytes for each distinct pair of the held-out part.
+// Reads the training part once. Memory: 8 bytes for each token of the vocabulary, and 8 MiB or, if the vocabulary
+// exceeds 1024, about 64 bytes for each distinct pair of the held-out part.
 Baselines measure_baselines(const Dataset& dataset);
 
 }  // namespace eggroll

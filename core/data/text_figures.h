@@ -24,7 +24,7 @@ struct TextFigures {
   double counting_seconds = 0.0;          // of processor time that they took
   std::optional<double> xz;               // of the held-out part alone; see data/compressors.h
   std::optional<double> ppmd;
-  std::map<uint32_t, double> overlap;  // by bytes of the window, where the held-out part has one; see window_overlap.h
+  std::map<uint32_t, double> overlap;  // by bytes of the window, if the held-out part has one; see window_overlap.h
 };
 
 // Whether the dataset is text of bytes (data/byte_text.h) that is not too long.

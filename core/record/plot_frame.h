@@ -20,7 +20,7 @@ inline constexpr size_t kMostLabel = 72;      // characters of an entry of the k
 struct BandPoint {
   double x = 0.0;
   double mean = 0.0;
-  double low = 0.0;  // equal to high where there is no interval
+  double low = 0.0;  // equal to high if there is no interval
   double high = 0.0;
 };
 

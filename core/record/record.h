@@ -68,7 +68,7 @@ struct Evaluation {
   double bits_per_unit = 0.0;
   uint64_t tokens = 0;  // scored
   std::string unit;
-  std::optional<uint64_t> bytes = std::nullopt;  // that the scored tokens stand for, where a vocabulary says it
+  std::optional<uint64_t> bytes = std::nullopt;  // that the scored tokens stand for, if there is a vocabulary
 };
 
 // Evaluations of the average of the weights: those of the same name in the record, made at the same time.
@@ -122,7 +122,7 @@ struct SweepRecord {
 struct UpdateRecord {
   std::string method;           // rebuilt or sharded
   uint64_t bytes_per_step = 0;  // that a process sends of them, the most
-  // Seconds of a step by each method, where both were tried.
+  // Seconds of a step by each method, if both were tried.
   std::optional<double> rebuilt_seconds;
   std::optional<double> sharded_seconds;
 };

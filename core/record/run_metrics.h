@@ -56,7 +56,7 @@ struct RunMetrics {
   uint64_t lines = 0;
   uint64_t last_step = 0;
   std::vector<CurvePoint> held_out;   // evaluations, all of the same tokens
-  std::vector<CurvePoint> training;   // neighbouring lines are averaged where there are more lines than wanted points
+  std::vector<CurvePoint> training;   // neighbouring lines are averaged if there are more lines than wanted points
   std::optional<Phases> update_rate;  // share of the perturbed weights that a step changes
   std::optional<Phases> update_rate_of_voted;        // of those that had votes in the step; absent in older records
   std::optional<Phases> threshold;                   // in standard deviations of chance

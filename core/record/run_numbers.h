@@ -31,7 +31,7 @@ struct RunNumber {
   // The metrics come from the summary of the run's record or from its file.
   std::optional<double> (*of)(const RunRecord& record, const RunMetrics& metrics);
   const char* hint = "";    // what the title leaves open
-  const char* column = "";  // in runs.csv, where it is not the key
+  const char* column = "";  // the name in runs.csv, if that is not the key
   // Older records lack it: runs.csv has the column only where a run has the number of this key.
   const char* with = "";
 };

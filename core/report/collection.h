@@ -21,7 +21,7 @@ struct CollectedRun {
   std::optional<std::filesystem::path> metrics_file;
   RunRecord record;         // its status: see was_killed
   bool was_killed = false;  // the record says that the run is running, but no process runs it: kInterrupted here
-  RunMetrics metrics;       // the record's summary, else read from the file; without lines where there is neither
+  RunMetrics metrics;       // the record's summary, else read from the file; without lines if there is neither
 };
 
 // A sweep.json: the planned points.

@@ -53,7 +53,7 @@ std::vector<TrialStanding> trials_of(const Study& study, const TrialRecord& sear
   return trials;
 }
 
-// The number of each trial's group by the values of one setting: each value is a group, or where there are more than
+// The number of each trial's group by the values of one setting: each value is a group, or if there are more than
 // kMostGroups numbers, each quarter of the trials.
 std::vector<size_t> groups_of(const std::vector<TrialStanding>& trials, const Axis& axis, size_t place) {
   std::vector<size_t> groups(trials.size());

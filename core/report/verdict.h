@@ -26,7 +26,7 @@ struct Verdict {
   Outcome outcome = Outcome::kUndecided;
   std::string finding;       // "mean difference -0.12, 95 % interval -0.15 to -0.09, 10 pairs"
   std::vector<size_t> runs;  // their numbers
-  double p = 1.0;            // two-sided, of the verdict that the figures are nearest to; 1 where there is none
+  double p = 1.0;            // two-sided, of the verdict that the figures are nearest to; 1 if there is none
   std::optional<Estimate> estimate = std::nullopt;
 };
 
