@@ -37,7 +37,7 @@ std::vector<JournalEntry> read_journal(const RunFolder& folder, const std::strin
   try {
     journal.emplace(folder.journal(), origin);
   } catch (const Error&) {
-    return entries;  // JournalWriter says why not
+    return entries;  // JournalWriter, which opens the file later, throws or begins a new one
   }
   if (journal->config_hash() != config_hash) return entries;
   uint64_t next = origin;

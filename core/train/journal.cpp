@@ -63,7 +63,7 @@ struct JournalHeader {
       fmt::format("{} {}; restore it from a copy or delete the run's folder to start over", path.string(), reason));
 }
 
-// Returns the bytes read, fewer than asked for at the end of the file alone.
+// Returns the bytes read. They are fewer than `size` only if the file ends before.
 std::string read_some(std::ifstream& file, const fs::path& path, uint64_t offset, uint64_t size) {
   std::string bytes(size, '\0');
   file.clear();
@@ -105,7 +105,7 @@ JournalHeader read_header(std::ifstream& file, const fs::path& path) {
   return {get<uint32_t>(bytes, 12), hash.substr(0, hash.find('\0'))};
 }
 
-// Makes the file fit to go on at first_step, or throws. Returns its path, for AppendFile.
+// Checks that the file can go on at first_step; at `origin`, begins one that is missing or too short. Returns its path.
 fs::path prepared(const fs::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step,
                   uint64_t origin) {
   if (config_hash.size() > kHashSize) {

@@ -10,9 +10,9 @@
 
 namespace eggroll {
 
-// What is loaded, what is started and where results go: a key, or a section with all that is below it. They come from
-// the user's own command line and configuration files. A command that takes settings from a run's folder leaves these
-// there.
+// The settings that say what is loaded, what is started and where results go. An entry is one setting or a section,
+// with all that is in it. Only the user's own command line and configuration files set them: a command that takes
+// settings from a run's folder does not take these.
 extern const std::vector<std::string> kMachineKeys;
 
 // The values of kMachineKeys in a composed configuration, to be compared.
@@ -25,8 +25,8 @@ bool sets(const std::string& override_text, const std::string& path);
 struct ReceivedOverrides {
   std::vector<std::string> kept;
   std::vector<std::string> left;  // they set kMachineKeys
-  // Those of `kept` that may set kMachineKeys too: a map around one, or a group whose name has a slash. Only a
-  // composed configuration tells.
+  // The overrides in `kept` that may set kMachineKeys too: they set a section around such a key, or their key has a
+  // slash, as the names of some groups do. Only the composed configuration shows whether they set one.
   std::vector<std::string> unclear;
 };
 // Throws Error if a text is no override.

@@ -40,8 +40,8 @@ struct Safetensors {
   TensorMetadata metadata;
 };
 
-// The bytes of the file before the tensors' data, which follow in this order; a multiple of 8. Names must be distinct
-// and not "__metadata__".
+// Returns the part of the file before the tensors' data; its size is a multiple of 8. The data must follow in the order
+// of `tensors`. Names must be distinct, and none may be "__metadata__".
 std::string safetensors_header(const std::vector<TensorHead>& tensors, const TensorMetadata& metadata);
 
 // The tensors point into bytes. Safe on any input: if the file is not exactly a header and the tensors that it lists,

@@ -97,7 +97,7 @@ void StepPipeline::put_line(const StepRecord& step) {
 
 // Writes the line that is held back, if there is one.
 void StepPipeline::write_line() {
-  const std::optional<StepRecord> step = std::exchange(unwritten_, std::nullopt);  // tried once, if it fails
+  const std::optional<StepRecord> step = std::exchange(unwritten_, std::nullopt);  // not tried again if it fails
   if (metrics_ && step) metrics_->append(to_json(*step));
 }
 
@@ -119,8 +119,8 @@ void StepPipeline::begin_update(uint64_t step, const BatchBuffer& batch, const s
     voted_ = voted_weights_.count(batch, &threads_);
     if (journal_) journal_->append(step, evaluation, fitness);
   };
-  // Where a step takes milliseconds, reading data takes a part of them. Three steps ahead, it has until the end of the
-  // next evaluation.
+  // If steps take only milliseconds, reading data is a large part of them. So batches are read three steps ahead: then
+  // the reading may take until the next evaluation ends.
   filling_end_ = std::max(filled_end_, std::min(step + batches_.size(), setup_.learner.train.steps));
   std::function<void()> work = [this, first = filled_end_, end = filling_end_] {
     try {

@@ -1,4 +1,4 @@
-// Counts the weights that a step may move: votes.masked does not touch rows that no voter read.
+// Counts the weights that a step may move. With votes.masked, a table's rows that no voter read stay as they are.
 #ifndef EGGROLL_TRAIN_VOTED_WEIGHTS_H
 #define EGGROLL_TRAIN_VOTED_WEIGHTS_H
 

@@ -8,8 +8,8 @@
 
 namespace eggroll::cuda {
 
-// Units of an int8 value out of kCount others each: load(unit, its number among the thread's, the others), then
-// make(unit, the others). Several loads are under way before the first is used.
+// Makes the thread's units of an int8 value. load(unit, its number among the thread's units, loaded) sets kCount loaded
+// units, of which make(unit, loaded) makes one. Several loads are under way before the first is used.
 template <int kCount, class T, class Load, class Make>
 __device__ inline void each_unit(T& tile, const DeviceOp& op, Load&& load, Make&& make) {
   constexpr uint32_t kAhead = 4;
@@ -67,7 +67,7 @@ __device__ inline void run_keep(T& tile, const DeviceOp& planned) {
   }
 }
 
-// change(unit, what was kept of it) and, of a wide value, change_wide(first of four channels, what was kept of them).
+// Takes a kept value: change(unit, kept) makes a unit of an int8 value, change_wide(first, kept) four wide channels.
 template <class T, class Change, class ChangeWide>
 __device__ inline void run_take(T& tile, const DeviceOp& planned, Change&& change, ChangeWide&& change_wide) {
   const typename T::Op op = planned;
@@ -93,7 +93,7 @@ __device__ inline void run_take(T& tile, const DeviceOp& planned) {
   run_take(tile, planned, as_it_is, as_it_is);
 }
 
-// A bit for each of the 16 columns from `first` on, where the Hadamard matrix is -1. first: a multiple of 16.
+// A bit for each of the 16 columns from `first` on: 1 if the Hadamard matrix is -1 there. first: a multiple of 16.
 __device__ inline uint32_t hadamard_bits(uint32_t row, uint32_t first) {
   uint32_t bits = egg_hadamard_bit(row, first) != 0 ? 0xffffu : 0;
   if ((row & 1) != 0) bits ^= 0xaaaau;
@@ -103,7 +103,7 @@ __device__ inline uint32_t hadamard_bits(uint32_t row, uint32_t first) {
   return bits;
 }
 
-// Adds a draw's signs, times the amplitude; the odd member takes them.
+// Takes a kept value and adds a draw's signs, times the amplitude; an odd member subtracts them.
 template <class T>
 __device__ inline void run_move(T& tile, const DeviceOp& planned) {
   const MoveArgs& move = tile.args.move;
@@ -114,7 +114,7 @@ __device__ inline void run_move(T& tile, const DeviceOp& planned) {
                                     place % move.tokens, move.orthogonal != 0 ? 0 : draw + 1);
   const uint32_t row = move.orthogonal != 0 ? (draw + egg_draw_offset(key)) & ((1u << egg_log2_up(move.size)) - 1) : 0;
   const uint32_t other = member % 2 != 0 ? 0xffffu : 0;
-  // The signs of the 16 channels of unit u, a bit each: 1 where the member takes the amplitude.
+  // A bit for each of the 16 channels of unit u: 1 if the member subtracts the amplitude there.
   const auto signs = [&](uint32_t u) {
     return (egg_noise_word(key, u / 2) >> (u % 2 * 16)) ^ hadamard_bits(row, 16 * u) ^ other;
   };
@@ -357,7 +357,7 @@ __device__ inline void run_gru_mix(T& tile, const DeviceOp& planned) {
 template <class T>
 __device__ inline void run_lut(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
-  // Channels beyond the last are zero in every value: only a lut would make something else of a zero.
+  // Channels beyond the last must be zero in every value. A lut may make another number of a zero.
 #pragma unroll 2
   for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {
     const uint4 x = tile.unit(op.in[0], tile.row(), u);

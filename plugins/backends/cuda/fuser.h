@@ -14,7 +14,7 @@
 
 namespace eggroll::cuda {
 
-// A function that returns bool says whether the next ops are the ones in its name. If so, it also reads them.
+// A function named for ops (head(), embedding(), layer()) says whether the next ops are those. If so, it reads them.
 class Fuser {
  public:
   // keeps_logits: logits are kept on the chip; else they are made twice.
@@ -42,9 +42,9 @@ class Fuser {
   }
 
  protected:
-  static constexpr int64_t kMostHalf = 32767 - 127;  // that may be raised
+  static constexpr int64_t kMostHalf = 32767 - 127;  // so that 127 can be added
   static constexpr int64_t kAnyHalf = 32767;
-  static constexpr int64_t kBiasedHalf = 32767 - 254;  // to which a fallen bias may be added
+  static constexpr int64_t kBiasedHalf = 32767 - 254;  // so that a fallen bias, at most 254, can be added
 
   // Reads a fused op that is neither the embedding nor the head.
   virtual bool layer() = 0;
@@ -113,8 +113,8 @@ class Fuser {
     return op;
   }
 
-  // Whether a linear's sums fit in words, whose upper halves are its outputs once the sums are scaled. With several
-  // ranks, sums can be clipped before that: an output that is clipped there is beyond 127 in magnitude.
+  // Whether a linear's scaled sums fit in words whose upper halves, the outputs, are at most `most`. With several
+  // ranks, sums can be clipped before they are scaled: an output whose sum is clipped is beyond 127 in magnitude.
   bool fits_halves(int64_t sums, int64_t of_q, int64_t most) {
     if (sums * of_q + 65535 <= most << 16) return true;
     if (ranks() == 1 || sums > INT32_MAX) return false;
@@ -197,8 +197,8 @@ class Fuser {
     fused_.ring_blocks = fused_.noise_blocks = 2 * stage;
     for (FusedPlan::Table& table : fused_.tables) place_loose(table);
   }
-  // Places what a token reads of a table's draws of side A: all draws, or the keys of all tables, which lie together
-  // after all draws. If several ops read them, they are placed once.
+  // Places the blocks in which a token finds its draw of a table's side A: all draws of the table or, if it has keys,
+  // the keys of all tables, which lie together after all draws. Blocks that several ops read are placed once.
   void place_loose(FusedPlan::Table& table) {
     const SideA side_a = side_a_of(table.param);
     if (side_a == kNoA) return;
@@ -363,8 +363,8 @@ class Fuser {
 // Where rows are members, and where they are tokens.
 std::optional<FusedPlan> fuse_members(const Plan& plan, const Room& room);
 std::optional<FusedPlan> fuse_tokens(const Plan& plan, const Room& room);
-// Chooses the lengths of the rings, those of weights first: a tile waits there. shape: all but these. False where they
-// find no room.
+// Chooses the lengths of the rings in fused.shape, first that of weights, because tiles wait there. False if the rings
+// do not fit in `room`, or if there are more warpgroups, of all tiles together, than most_workers().
 bool choose_rings(FusedPlan& fused, uint32_t fewest_noise_stages, uint32_t most_noise_stages, uint32_t room);
 
 }  // namespace eggroll::cuda

@@ -38,8 +38,8 @@ struct Plan : DeviceProgram {
   Plan(const egg_session_spec& spec, const Room& room);
 
   std::vector<DeviceOp> ops;      // without addresses
-  std::vector<int32_t> op_param;  // of each: its first parameter, -1
-  std::vector<int32_t> op_table;  // and its table
+  std::vector<int32_t> op_param;  // by op: its first parameter, or -1
+  std::vector<int32_t> op_table;  // by op: its table, or -1
   NoiseLayout layout;
   std::vector<SideA> side_a;       // by parameter
   std::vector<uint32_t> a_offset;  // by parameter: of its first part in the layout, or of its keys
@@ -59,13 +59,13 @@ struct Plan : DeviceProgram {
   std::optional<FusedPlan> fused;
 };
 
-// The program that draws at one value run.
+// The program that the draws of one site run at their token.
 struct BehindPlan {
   uint32_t site;
   std::unique_ptr<BehindProgram> program;
   Plan plan;
   uint32_t blocks;  // at once
-  // For the tokens of a horizon, if the program has attention: there draws use their own caches.
+  // The program at the tokens of a horizon, if it has attention: there, draws use caches of their own.
   std::unique_ptr<egg_program> later_program = nullptr;
   std::optional<Plan> later = {};
   uint32_t later_blocks = 0;

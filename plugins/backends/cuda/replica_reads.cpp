@@ -11,7 +11,7 @@ namespace {
 // A next batch of at most this number of bytes comes to the device while members are evaluated. A larger one would
 // delay the work on their losses, and comes during the update.
 constexpr size_t kSmallBatch = size_t{8} << 20;
-// A batch of more than this number of bytes comes with its own call: two would take too much of what is left for them.
+// A batch of more bytes than this comes with its own call, not ahead: two would take too much of kCallReserve.
 constexpr size_t kLargestAhead = kCallReserve / 4;
 
 // Whether both calls are of the same members and the same batch.

@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kMatrixThreads) site_matrix_kernel(const SiteM
   const uint32_t own_col = threadIdx.x % 16 * 4;
   const uint32_t end = min((blockIdx.x + 1) * kMostPlaces, args.places);
   int32_t sums[4][4] = {};
-  unsigned long long squares = 0;  // of a column, by the first threads of the first tile of rows
+  unsigned long long squares = 0;  // of a column; the first threads of the blocks at row 0 add them up
   const bool takes_squares = row == 0 && threadIdx.x < kMatrixTile;
   for (uint32_t first = blockIdx.x * kMostPlaces; first < end; first += kStagePlaces) {
     __syncthreads();
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kMatrixThreads) site_matrix_kernel(const SiteM
   }
 }
 
-// A thread has a channel of a piece of the places.
+// Each thread adds up one channel's errors over a piece of the places.
 __global__ void __launch_bounds__(kMatrixTile)
     site_vector_kernel(const int16_t* errors, uint32_t error_stride, uint32_t places, uint32_t size, long long* votes) {
   const uint32_t channel = blockIdx.y * kMatrixTile + threadIdx.x;

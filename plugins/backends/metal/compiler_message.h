@@ -1,4 +1,4 @@
-// What a session's plan and an error can hold of a compiler's output.
+// Shortens a compiler's output to a line, for a session's plan and for errors.
 #ifndef EGGROLL_METAL_COMPILER_MESSAGE_H
 #define EGGROLL_METAL_COMPILER_MESSAGE_H
 

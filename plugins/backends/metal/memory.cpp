@@ -7,9 +7,9 @@
 namespace eggroll::metal {
 namespace {
 
-// Votes take kEnoughGroups threadgroups if each share then has kFewestSharePairs pairs, else fewer.
-constexpr uint32_t kEnoughGroups = 1024;
-constexpr uint32_t kFewestSharePairs = 256;
+// Votes cut the pairs into as many shares as these two limits allow, but into at least one.
+constexpr uint32_t kEnoughGroups = 1024;     // threadgroups at most
+constexpr uint32_t kFewestSharePairs = 256;  // pairs of a share at least
 
 // Allocations take whole pages.
 constexpr uint64_t taken(uint64_t bytes) { return (bytes + 16383) / 16384 * 16384; }
@@ -40,7 +40,7 @@ uint64_t noise_bytes_of(const egg_noise& noise) {
   return 256 + (noise.source == EGG_NOISE_TABLE ? uint64_t{1} << noise.table_log2 : 0);
 }
 
-// What RowVoters keeps where each pair has a stream of one token: of the host's memory, which is the same.
+// The bytes that RowVoters keeps if each pair has its own stream of one token. Host and device share their memory.
 uint64_t row_voters_of(const Plan& plan, uint32_t population) {
   return plan.masked.empty() ? 0 : RowVoters::bytes(population / 2);
 }
@@ -70,7 +70,7 @@ uint64_t least_workspace(const Plan& plan, uint32_t members) {
   return uint64_t{std::min(tiles_of(members), kFewestTiles)} * plan.workspace;
 }
 
-// The size of the largest buffer that a session needs at least.
+// The size of a session's largest buffer if its workspaces are as few as possible.
 uint64_t largest_of(const Plan& plan, const egg_session_spec& spec, uint32_t population) {
   const uint32_t members = own_members(spec, population);
   const SiteRoom sites(plan.sites, spec, population);
@@ -100,7 +100,7 @@ SiteRoom::SiteRoom(const SitePlan& sites, const egg_session_spec& spec, uint32_t
     listed = std::max(listed, its_reads);
     rows += std::min<size_t>(its_reads, table.job.count / table.job.cols);
   }
-  // A row that is cut has more than kSitePiece reads, and so fewer than twice as many pieces as full ones.
+  // Only a row with r > kSitePiece reads is cut, so that it has fewer than 2 r / kSitePiece pieces.
   pieces = 2 * reads / kSitePiece;
   for (const SiteTable& table : sites.tables) {
     piece_votes = std::max(piece_votes, pieces * padded(sites.shapes[table.site].size, kBlock));
