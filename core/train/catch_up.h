@@ -18,7 +18,7 @@ namespace eggroll {
 // Steps after the checkpoint whose fitness is in the journal and whose figures are in the metrics. If members have no
 // states, the weights after these steps follow without a forward pass.
 struct KnownSteps {
-  std::vector<JournalEntry> entries;         // from the first on, one a step
+  std::vector<JournalEntry> entries;         // from the first on, one per step
   std::optional<egg_evaluation> evaluation;  // after the last of them
   StepRecord last;                           // the metrics' line of the last entry
 };

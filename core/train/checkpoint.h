@@ -38,7 +38,7 @@ struct SlotTensor {
   std::string param;
   std::string slot;            // without '/'
   char type = 'i';             // 'i' int32, 'f' float32
-  std::vector<uint32_t> bits;  // one a weight, in the type's representation
+  std::vector<uint32_t> bits;  // one per weight, in the type's representation
 };
 
 // The run that a checkpoint belongs to; the hashes have hexadecimal digits.

@@ -36,7 +36,7 @@ class Fitness {
   explicit Fitness(Settings& settings, std::vector<uint32_t> group_pairs = {});
 
   // losses: of members 0, 1, 2, ...; an even member has sign +1. Returns (losses / 2) values in [-127, 127]; positive
-  // where the even member's loss is the lower. A pair whose losses are equal gets 0.
+  // if the even member's loss is the lower. A pair whose losses are equal gets 0.
   std::vector<int8_t> of(const std::vector<int64_t>& losses) const;
   // The same from a pair's difference, the odd member's loss less the even member's; on these threads or the caller's.
   void of_differences(std::span<const int64_t> d, std::vector<int8_t>& fitness, Threads* threads = nullptr) const;

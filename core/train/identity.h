@@ -4,7 +4,7 @@
 // record. Sections that cannot change weights or figures are no part of it. Data are named by absolute paths, so that
 // it does not matter from where a run is started, or resumed.
 //
-// A folder keeps the hash that it was begun with, which is another one where the data lay elsewhere then. Such a folder
+// A folder keeps the hash that it was begun with, which is another one if the data lay elsewhere then. Such a folder
 // is still its run's: the settings are compared, and the data by their sha256.
 #ifndef EGGROLL_TRAIN_IDENTITY_H
 #define EGGROLL_TRAIN_IDENTITY_H
@@ -48,7 +48,7 @@ void require_same_data(const Setup& setup, const RunFolder& folder, const std::s
 // Folders of runs, found by what they hold.
 class KnownRuns {
  public:
-  // Remembers the run of that folder, where it has a configuration that can be read. number: what find() returns.
+  // Remembers the run of that folder, if it has a configuration that can be read. number: what find() returns.
   // label: what else the run is known by.
   void add(const std::filesystem::path& folder, size_t number, const std::string& label = "");
   // The number of the run with these settings, data and label, if there is one.

@@ -2,7 +2,7 @@
 //
 // Header: "EGGJRNL" and a zero byte; version and pairs, uint32; config hash, 64 bytes, zero-padded; crc32 of all that.
 // Then an entry for each step from the run's first on: step, uint64; loss, int64, and tokens, uint64, of the evaluation
-// just before it, 0 tokens where there was none; fitness, int8 (pairs); crc32 of all that. Integers are little-endian.
+// just before it, 0 tokens if there was none; fitness, int8 (pairs); crc32 of all that. Integers are little-endian.
 #ifndef EGGROLL_TRAIN_JOURNAL_H
 #define EGGROLL_TRAIN_JOURNAL_H
 
@@ -27,9 +27,9 @@ struct JournalEntry {
 
 class JournalWriter {
  public:
-  // origin: the run's first step. first_step = origin begins the journal anew. Above, it must hold the steps before,
-  // and is cut back to them: a torn last entry and steps done after the checkpoint go. Throws if it belongs to other
-  // pairs or another config hash.
+  // origin: the run's first step. If first_step is origin, the journal begins anew. Else it must hold the steps before
+  // first_step and is cut back to them: a torn last entry and steps done after the checkpoint go. Throws if it has
+  // another number of pairs or another config hash.
   JournalWriter(const std::filesystem::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step,
                 uint64_t origin = 0);
 
@@ -66,8 +66,8 @@ class JournalReader {
   uint32_t pairs_ = 0;
   std::string config_hash_;
   uint64_t origin_;
-  uint64_t entries_ = 0;  // whole ones
-  uint64_t step_ = 0;     // of the next
+  uint64_t entries_ = 0;  // whole entries
+  uint64_t step_ = 0;     // of the next entry
   bool torn_ = false;
 };
 

@@ -17,7 +17,7 @@ const std::vector<int8_t>& read_param(BackendSession& session, const Program& pr
 std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program);
 
 // A session's tensors as a checkpoint saves them. Reading one throws Error, naming the plugin at fault and the
-// tensor, where weights or states are -128 or a slot is not finite.
+// tensor, if weights or states are -128 or a slot is not finite.
 class SessionTensors {
  public:
   // states: (population, state bytes), of all members.

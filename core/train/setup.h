@@ -45,7 +45,7 @@ struct Learner {
   std::unique_ptr<OptimizerInstance> optimizer;
   std::unique_ptr<BackendInstance> backend;
   std::unique_ptr<Program> program;
-  std::unique_ptr<Rule> rule;     // with the average, where there is one
+  std::unique_ptr<Rule> rule;     // with the average, if there is one
   std::optional<double> average;  // the share that a step keeps of it
   egg_noise noise;
   int32_t threads;
@@ -70,7 +70,7 @@ struct Learner {
   std::vector<uint32_t> group_pairs() const;
   // The scalars of the rule in a step: those of the optimizer, then that of the average.
   std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
-  // Applies one step's fitness. evaluations: all before the step. fitness: one a pair. batch: what all members read,
+  // Applies one step's fitness. evaluations: all before the step. fitness: one per pair. batch: what all members read,
   // empty if there are no masks. chosen: by parameter, 0 if it stays as it is; none: all are chosen. sums: of
   // each site in the step's evaluation.
   Update update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,

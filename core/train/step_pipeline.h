@@ -4,12 +4,12 @@
 // 1. call(s) gives the batch of s, which the side thread has made, and tells the backend of the batch of s + 1, if that
 //    is there: a GPU may take it and draw its noise while the members of s are evaluated. It is a hint.
 // 2. The members are evaluated while the side thread makes batches up to s + 2. end_filling() waits for it.
-// 3. begin_update(s) gives the side thread four things, in this order: the line of step s - 1, where put_line() holds
+// 3. begin_update(s) gives the side thread four things, in this order: the line of step s - 1, if put_line() holds
 //    it back; the fitness of s for the journal; the memory for the losses of s + 1; batches up to s + 3.
 // 4. The loop updates the weights. end_update() then waits for the first three, not for the batches. So the journal has
 //    a step's fitness before the next step is evaluated.
 //
-// Small steps do not wake the side thread for lines and the journal, and where the system gives the process no thread
+// Small steps do not wake the side thread for lines and the journal, and if the system gives the process no thread
 // for it, the loop does its work, in the same order. None of this changes a result. docs/architecture.md has a picture.
 #ifndef EGGROLL_TRAIN_STEP_PIPELINE_H
 #define EGGROLL_TRAIN_STEP_PIPELINE_H
@@ -41,7 +41,7 @@ class StepPipeline {
   Threads& threads() { return threads_; }
 
   // The call that evaluates own members, from the first of their first stream on; also what the next step will be
-  // given, where that is one call and its batch is there. Valid until the next step's.
+  // given, if that is one call and its batch is there. Valid until the next step's.
   egg_evaluate call(uint64_t step);
   // The tokens scored in this step's call, in the streams whose first member is this process's.
   const Scored& scored(uint64_t step) const { return made(step).scored; }
@@ -98,7 +98,7 @@ class StepPipeline {
   BatchBuffer all_;           // what all members read in a step
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;
-  std::optional<StepRecord> unwritten_;    // the newest step's line where it is not in metrics.jsonl yet
+  std::optional<StepRecord> unwritten_;    // the newest step's line if it is not in metrics.jsonl yet
   uint64_t voted_ = 0;                     // weights that have votes in this step
   std::future<void> written_;              // of what begin_update() has the side thread write
   std::optional<SideThread> side_thread_;  // the last member: it ends before what it fills does

@@ -24,7 +24,7 @@ struct StepNumbers {
   uint64_t pairs_without_fitness = 0;
   std::vector<std::pair<std::string, float>> scalars;  // of the rule, in its order
   double forward_seconds = 0.0;
-  // Where several processes share the run.
+  // If several processes share the run.
   std::optional<double> gather_seconds;
   std::optional<double> update_seconds;
   double step_seconds = 0.0;  // without evaluations

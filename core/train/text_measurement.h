@@ -42,7 +42,7 @@ class TextMeasurement {
   RunRecord& record_;
   Warn warn_;
   std::atomic<bool> stop_{false};
-  std::future<std::optional<TextFigures>> figures_;  // without a state where there is nothing to wait for
+  std::future<std::optional<TextFigures>> figures_;  // without a state if there is nothing to wait for
 };
 
 }  // namespace eggroll

@@ -49,11 +49,11 @@ class Updates {
   UpdateMethod method_;
   bool on_trial_;
   std::vector<double> seconds_;  // of the method on trial
-  // Seconds of a step: the slowest process's median, where the method has been tried.
+  // Seconds of a step: the slowest process's median, if the method has been tried.
   std::optional<double> rebuilt_seconds_;
   std::optional<double> sharded_seconds_;
   std::vector<uint32_t> owners_;  // by parameter
-  std::vector<uint8_t> chosen_;   // by parameter: 1 where it is this process's
+  std::vector<uint8_t> chosen_;   // by parameter: 1 if it is this process's
   std::vector<uint64_t> sizes_;   // by process: bytes that it sends of a sharded step
   std::vector<uint8_t> mine_;
   std::vector<uint8_t> all_;

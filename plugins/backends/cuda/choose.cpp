@@ -40,8 +40,8 @@ struct Choice {
 };
 
 // A multiprocessor works on two tiles at once if both fit and there are more tiles than multiprocessors, and on three
-// or four tiles of fused ops with few channels. With a ring of weights a block has both, and only what linears read
-// must be on chip; without, each has a block of its own, and all its values on chip.
+// or four tiles of fused ops with few channels. With a ring of weights, a block has both tiles, and only what linears
+// read must be on chip. Without a ring, each tile has its own block, and all its values must be on chip.
 Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members, bool may_fuse) {
   constexpr uint32_t kReserved = 1024;  // of every block, by the driver
   const uint32_t multiprocessors = attribute(device, cudaDevAttrMultiProcessorCount);
@@ -174,7 +174,7 @@ std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const Plan& w
   return plans;
 }
 
-// The tokens of a horizon, where they can be fused. Nothing is perturbed there, so the noise is laid out as the fused
+// Plans the tokens of a horizon if they can be fused. Nothing is perturbed there, so the noise is laid out as the fused
 // ops need it, of one rank, and tables that are only looked up have none.
 std::optional<Plan> plan_later(const egg_session_spec& spec, const Plan& whole, int device) {
   const auto goes_on = [](const egg_site& site) { return site.horizon > 0; };

@@ -70,7 +70,7 @@ class Fuser {
   uint32_t size_of(int32_t value) const { return static_cast<uint32_t>(program_.values[value].size); }
   bool is_narrow(const egg_op& op) const { return program_.values[op.out].is_wide == 0; }
 
-  // ---- Ops; null where the next is another ----
+  // ---- Ops; null if the next op is another ----
   const egg_op* norm() {
     const egg_op* op = take(EGG_OP_L1_NORM);
     if (op == nullptr || op->in[0] != x_ || (op->param[1] >= 0) != tokens_) return nullptr;
@@ -356,11 +356,11 @@ class Fuser {
   uint32_t first_table_ = 0;            // of the fused op at hand
   uint32_t stages_before_ = 0;          // of the first list, before those of the fused op at hand
   uint32_t noise_before_ = 0;           // likewise, of noise
-  std::map<uint32_t, uint32_t> loose_;  // places of blocks behind the stages, by the first block
+  std::map<uint32_t, uint32_t> loose_;  // places of blocks after the stages, by the first block
   std::vector<List> lists_;             // of the warpgroups of a tile
 };
 
-// Where rows are members, and where they are tokens.
+// The plan whose rows are members, and the one whose rows are tokens.
 std::optional<FusedPlan> fuse_members(const Plan& plan, const Room& room);
 std::optional<FusedPlan> fuse_tokens(const Plan& plan, const Room& room);
 // Chooses the lengths of the rings in fused.shape, first that of weights, because tiles wait there. False if the rings

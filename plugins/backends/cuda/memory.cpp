@@ -221,8 +221,8 @@ uint64_t MemoryPlan::total_for(uint32_t population, uint32_t tiles_of_noise, boo
   return sum;
 }
 
-// What must be free for all noise to lie in memory, which takes half of what is left when all else has its place.
-// UINT64_MAX where it may not: where it is more than kMostNoise.
+// The bytes that must be free so that all noise can lie in memory: noise takes at most half of what all else leaves.
+// UINT64_MAX if the noise is more than kMostNoise.
 uint64_t MemoryPlan::whole(uint32_t population) const {
   const uint64_t noise = uint64_t{std::max(1U, tiles_of(population))} * noise_tile;
   if (noise > kMostNoise) return UINT64_MAX;

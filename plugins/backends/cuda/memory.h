@@ -60,7 +60,7 @@ enum class Area : uint8_t {
   kBehindSources,
   kBehindWorkspace,
   kPlainNoise,  // of the unperturbed model, one tile
-  kLaterParts,  // the same as the tokens of a horizon read it, where they are fused
+  kLaterParts,  // the same as the tokens of a horizon read it, if they are fused
   kLaterNoise,
   // What follows grows with the population.
   kStates,
@@ -98,7 +98,7 @@ struct ParamMemory : LoweredParam {
   uint32_t stride;        // of a row of weights
   size_t fragment_bytes;  // as linears without a ring read it, else 0
   size_t stage_bytes;     // as those with one do, or as the fused forward pass does
-  size_t later_bytes;     // as the tokens of a horizon do, where they are fused
+  size_t later_bytes;     // as the tokens of a horizon do, if they are fused
   size_t slot_cells;      // of all slots
   size_t votes_offset;    // cells before its votes; those of masked tables are the last
   size_t counts_offset;   // of a masked table: cells before its rows' counts of voters

@@ -33,7 +33,7 @@ struct ValueRequest : Request {
   }
 };
 
-// A warp has whole rows and reads all of an input's row before it writes one of the output.
+// A warp has whole rows and reads all of an input's row before it writes the output's row.
 constexpr bool may_work_in_place(const OpSignature& op) {
   return op.access == OpAccess::kChannel || op.access == OpAccess::kRow || op.access == OpAccess::kLookup;
 }
@@ -121,7 +121,7 @@ class Planner {
     return first;
   }
 
-  // Keys lie behind all else, side by side.
+  // Keys lie after all else, side by side.
   void add_keys() {
     for (uint32_t i = 0; i < program_.param_count; ++i) {
       if (plan_.side_a[i] != kKeyedA) continue;
@@ -184,7 +184,7 @@ class Planner {
       const Step& step = plan_.steps[static_cast<size_t>(i)];
       return step.loads < 0 ? &program_.ops[step.op] : nullptr;
     };
-    // Without a ring a linear reads and makes as it goes.
+    // Without a ring, a linear still reads inputs while it makes outputs.
     const auto by_linear = [&](const egg_op* op) {
       return op != nullptr && op->code == EGG_OP_LINEAR && on_chip && room_.most_stages > 0;
     };

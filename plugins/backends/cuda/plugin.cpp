@@ -52,8 +52,8 @@ class CudaBackend : public Backend {
     if (devices_.empty()) devices_.push_back(0);
   }
 
-  // At what the loss reads, of up to kMostDrawRows channels; within where the loss of the value's own token depends on
-  // it.
+  // A site may be what the loss reads, of up to kMostDrawRows channels, or a value within on which the loss of its own
+  // token depends.
   bool supports_site(const egg_program& program, const egg_site& site) override {
     if (is_at_loss(program, site.value)) return program.vocab <= static_cast<int32_t>(kMostDrawRows);
     const BehindProgram behind(program, site);

@@ -10,7 +10,7 @@ constexpr uint32_t kLaunchRows = 1U << 20;  // of a launch, whose losses are fet
 
 }  // namespace
 
-// body(staging, first, members), of members as they lie on the device, until all have had their turn.
+// Calls body(staging, first, members) for one piece of the members after another, as they lie on the device.
 template <class Body>
 void ReplicaForward::each_piece(size_t count, const Body& body) {
   const size_t stride = plan_.state_stride;
@@ -30,7 +30,7 @@ void ReplicaForward::each_state(size_t members, const Copy& copy) {
 void ReplicaForward::upload_states(int8_t* to, const int8_t* from, size_t count) {
   each_piece(count, [&](int8_t* staging, size_t first, size_t members) {
     const int8_t* piece = from + first * plan_.state_bytes;
-    // Where states have padding, it is zero: dot products read it.
+    // Padding of states is zero, because dot products read it.
     if (plan_.state_stride != plan_.state_bytes) {
       fill_elements(&threads_, staging, members * plan_.state_stride, int8_t{0});
     }
@@ -99,7 +99,7 @@ void ReplicaForward::evaluate_async(const egg_evaluate& e) {
   batch_.get_ready(true);
 }
 
-// The members of a part of the own ones; the noise of the first is made while the batch comes.
+// Evaluates the members of a part of the own ones. The noise of the first is made while the batch comes.
 void ReplicaForward::evaluate_members(const egg_evaluate& e, Range own, const Part& of_own, uint32_t first_stream,
                                       const std::function<void()>& bring_batch) {
   const Range part = of_own.members;
@@ -137,7 +137,7 @@ void ReplicaForward::evaluate_members(const egg_evaluate& e, Range own, const Pa
   }
 }
 
-// Fetches the losses of these rows of the own ones, while the next rows' launch is at work.
+// Fetches the losses of these own rows while the launch of the next rows is at work.
 void ReplicaForward::download_losses(Range rows, cudaStream_t stream) {
   if (downloads_.size() == download_events_.size()) download_events_.emplace_back();
   const cudaEvent_t event = download_events_[downloads_.size()];

@@ -37,7 +37,7 @@ RowTable& ReplicaUpdate::add_table(TableList& list, RowTables& all, uint32_t ind
   return table;
 }
 
-// The room behind a masked table's part of the lists.
+// Returns the room after a masked table's part of the lists.
 ReplicaUpdate::Room ReplicaUpdate::after(const Room& before, uint32_t index, size_t readers) const {
   // Streams that have a vote here: those of all pairs if rows have owners.
   const size_t streams =
@@ -97,7 +97,7 @@ void ReplicaUpdate::make_row_tables() {
   rows_.counters.zero(stream_);
 }
 
-// The chosen tables that vote with sites, those of one site behind another's.
+// The chosen tables that vote with sites, one site's tables after another's.
 void ReplicaUpdate::make_site_tables() {
   const SitePlan& sites = plan_.sites;
   TableList list;

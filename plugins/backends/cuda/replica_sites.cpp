@@ -32,9 +32,9 @@ std::vector<ReplicaForward::Part> ReplicaForward::parts_of(Range own) const {
     parts.push_back({{first, end - first}, is_of_sites});
     first = end;
   }
-  // Neither a site's streams nor a few members fill a device: both run at once where the workspace has tiles for both.
-  // All parts of members are beside or none is: they share the noise and their part of the workspace, and one stream
-  // keeps them apart.
+  // Neither a site's streams nor a few members fill a device: both run at once if the workspace has tiles for both.
+  // Either all parts of members run beside streams or none: they share the noise and their part of the
+  // workspace, and one stream keeps them apart.
   uint32_t streams = 0;
   uint32_t beside = 0;
   for (const Part& part : parts) {
@@ -49,7 +49,7 @@ std::vector<ReplicaForward::Part> ReplicaForward::parts_of(Range own) const {
   return parts;
 }
 
-// The part's streams, each once; then the draws of every site that they have. The batch is there.
+// Runs the part's streams, each once, and then the draws of every site that they have. The batch is there.
 void ReplicaForward::evaluate_sites(const egg_evaluate& e, Range part, uint32_t first_sent) {
   const SitePlan& sites = plan_.sites;
   const uint32_t in_stream = e.members_per_stream;
@@ -118,7 +118,7 @@ void ReplicaForward::draw_at_loss(const egg_evaluate& e, const SiteShape& site, 
   launch_site_draws(draws, stream_);
 }
 
-// As many places at once as a launch has members for.
+// A launch takes as many places as it has members for.
 void ReplicaForward::draw_within(const egg_evaluate& e, size_t behind, uint32_t stream, uint32_t streams,
                                  uint32_t in_batch) {
   const BehindPlan& planned = own_.behind[behind];

@@ -16,8 +16,8 @@ class ReplicaUpdate : public ReplicaPart {
   // Must be called before the first update if votes are shared, with all replicas, including this one.
   void read_votes_of(const std::vector<const ReplicaUpdate*>& replicas);
 
-  // An update: each replica's votes, then each one's rule, then what it takes of the others' rows and all that follows,
-  // then each one's end.
+  // The parts of an update, in their order: this replica's votes; its rule; what it takes of other replicas' rows, and
+  // all that follows; its end.
   void vote_async(const egg_update& u);
   void apply_rule_async();
   void end_async();
@@ -31,7 +31,7 @@ class ReplicaUpdate : public ReplicaPart {
   void add_site_part(const egg_site_part& part);
 
  private:
-  // Memory of the lists of who reads which row, of some tables. What is not planned grows with what streams read.
+  // Memory of some tables' lists of who reads which row. Arrays that are not planned grow with what streams read.
   struct RowLists {
     DeviceArray<uint32_t> readers;  // see RowTable
     DeviceArray<RowTable> tables;
@@ -40,7 +40,7 @@ class ReplicaUpdate : public ReplicaPart {
     DeviceArray<uint32_t> places;
     DeviceArray<uint32_t> streams;
     DeviceArray<RowPiece> pieces;
-    DeviceArray<long long> votes;  // of rows with several pieces, where no others lie in memory
+    DeviceArray<long long> votes;  // of rows with several pieces, if no others lie in memory
   };
   using Room = SitePlan::Room;  // where a table's part of such lists begins
   // Calls body(voter, its squares among these votes, is_vector).
@@ -83,7 +83,7 @@ class ReplicaUpdate : public ReplicaPart {
   const ReplicaForward& forward_;
   std::vector<const ReplicaUpdate*> replicas_;  // all that share votes, including this one; empty: none shares
 
-  bool is_made_ = false;      // what follows, for such an update
+  bool is_made_ = false;      // what follows is made
   std::vector<bool> chosen_;  // parameters whose jobs are these
   uint32_t streams_read_ = 0;
   uint32_t tokens_read_ = 0;  // by each of these
@@ -104,8 +104,8 @@ class ReplicaUpdate : public ReplicaPart {
   std::vector<int8_t> own_fitness_;  // of these, each range zero up to a whole tile
   SentArray<int8_t> fitness_{take(Area::kFitness)};
   DeviceArray<long long> votes_ =
-      take(Area::kVotes);  // of the own pairs and streams where they are shared, else of all
-  DeviceArray<long long> all_votes_ = take(Area::kAllVotes);  // added up over replicas, where any are
+      take(Area::kVotes);  // of the own pairs and streams if the votes are shared, else of all
+  DeviceArray<long long> all_votes_ = take(Area::kAllVotes);  // added up over replicas, if they share votes
   DeviceArray<const long long*> votes_of_;
 
   RowLists rows_;

@@ -47,7 +47,7 @@ class ReplicaWeights : public ReplicaPart {
 
   std::vector<Param> params_;
   Jobs<FormJob> forms_;
-  DeviceArray<int8_t> staging_ = take(Area::kStaging);  // a parameter as it crosses the seam
+  DeviceArray<int8_t> staging_ = take(Area::kStaging);  // a parameter, as calls of the contract pass it
   DeviceArray<unsigned long long> checksum_ = take(Area::kChecksum);
   uint64_t version_ = 0;
 };

@@ -38,8 +38,8 @@ struct SiteVoter {
   std::vector<int32_t> reads;
 };
 
-// What draws at a value within the program run at its token: ops_of_draw as a program of its own, whose states are what
-// they read.
+// The program that draws at a value within the model run at its token: ops_of_draw as a program whose states are what
+// these ops read.
 struct BehindProgram {
   BehindProgram(const egg_program& program, const egg_site& site);
   BehindProgram(const BehindProgram&) = delete;
@@ -81,7 +81,7 @@ struct SitePlan {
     size_t later_tokens = 0;  // of the places of such a launch
     size_t cached = 0;        // bytes: keys and values of its draws
 
-    // The same with one more table, whose reads make this number of full pieces: a row's are full but for the last one.
+    // The same with one more table. full: the full pieces of its reads. Only the last piece of a row may be less full.
     Room after(uint32_t rows, uint32_t cols, size_t its_reads, size_t full) const;
     Room after(const SiteVoter& table, size_t its_places) const {
       const size_t its_reads = its_places * table.reads.size();

@@ -26,7 +26,7 @@ struct NoiseArgs {
   uint64_t seed;
   uint64_t step;
   uint32_t first_pair;
-  uint32_t tiles;  // of kTilePairs pairs each, also where some do not exist
+  uint32_t tiles;  // of kTilePairs pairs each, even if some do not exist
   int32_t vector_shift;
   int32_t nearest;
   int32_t perturb;            // 0: members' vectors are the plain weights, and there are no draws
@@ -39,7 +39,7 @@ void launch_noise(const NoiseArgs& args, cudaStream_t stream);
 // Blocks of such a launch that the current device runs at once.
 uint32_t noise_blocks();
 
-// Weights (rows, cols), as they cross the seam, into rows of `stride` bytes, and back.
+// Copies weights (rows, cols), as calls of the contract pass them, to rows of `stride` bytes, and back.
 void launch_pad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream);
 void launch_unpad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream);
 
@@ -137,7 +137,7 @@ struct RowPiece {
   uint32_t first;    // pair
   uint32_t pairs;
   uint32_t votes_row;  // where the votes are added up; kNoVotesRow: no other piece has the row, and the rule takes them
-  float vote_std;      // then
+  float vote_std;      // if the rule takes the votes
 };
 constexpr uint32_t kNoVotesRow = 0xffffffffu;
 // The most pairs of a piece: 127 * 46 * 46 * 4096 < 2^31, so that sums of votes fit 32 bits.
@@ -265,7 +265,7 @@ struct RuleArgs {
   const float* scalars;
   const float* vote_stds;
   unsigned long long* changed;
-  uint32_t* scratch;  // (rule_scratch) where that is not 0, else null
+  uint32_t* scratch;  // (rule_scratch), or null if that is 0
   JobList<RuleJob> list;
   const RowTable* tables;
   uint32_t table_count;

@@ -41,13 +41,13 @@ struct BoundBuffer {
 struct Dispatch {
   Kernel kernel;
   uint32_t groups;
-  uint32_t threadgroup_memory;  // bytes, a multiple of 16, at least that
+  uint32_t threadgroup_memory;  // bytes, a multiple of 16 and at least 16
   std::vector<std::byte> arguments;
   std::vector<BoundBuffer> buffers;
 };
 
-// Thrown where the system stopped a command buffer, or did not begin it, to keep the machine usable: what its
-// dispatches write may hold anything, and they may be run again.
+// Thrown if the system stopped a command buffer, or did not begin it, to keep the machine usable. Memory that its
+// dispatches write may then hold anything. The dispatches may be run again.
 class Refused : public Error {
  public:
   explicit Refused(std::string text) : Error(std::move(text), EGG_ERROR_DEVICE) {}
@@ -60,23 +60,23 @@ class Device {
   virtual uint64_t free_memory() const = 0;     // bytes that buffers may still take
   virtual uint64_t largest_buffer() const = 0;  // bytes
   virtual std::unique_ptr<Buffer> new_buffer(size_t bytes) = 0;
-  // A command buffer of one dispatch; waits for its end. threads: of the session, for a device that is made of
-  // processors. Returns the seconds that the GPU took. Throws Refused, or another Error where a second try cannot help.
+  // Runs a command buffer of one dispatch and waits for its end. threads: the session's, for a device that is made of
+  // processors. Returns the seconds that the GPU took. Throws Refused, or another Error if a second try cannot help.
   virtual double run(const Dispatch& dispatch, int32_t threads) = 0;
-  // What linear's products are made on, for a session's record.
+  // Names what makes the products of linears, for a session's record.
   virtual std::string matrix_units() const = 0;
   // Tokens that a slice of the forward pass has; 0: as many as its time allows.
   virtual uint32_t slice_tokens() const { return 0; }
 };
 
-// What linears are made on. kAuto: int8 where the GPU has units for it; kInt8: wherever Metal compiles it, which on an
-// older GPU is a way to test the kernels.
+// The units that make linears. kAuto: int8 if the GPU has units for it. kInt8: int8 if Metal compiles it, which is a
+// way to test the kernels on an older GPU.
 enum class MatrixUnits { kAuto, kInt8, kHalf };
 
-// As EGGROLL_METAL_UNITS says: int8, half, or nothing. Throws Error where it says something else.
+// Reads EGGROLL_METAL_UNITS: int8, half, or nothing. Throws Error if it says something else.
 MatrixUnits wanted_units();
 
-// The machine's device. Throws Error where it has none.
+// Opens the machine's device. Throws Error if there is none.
 std::unique_ptr<Device> open_device(MatrixUnits wanted);
 // See egg_plugin_descriptor.
 int32_t probe_device(egg_error* why);

@@ -82,14 +82,14 @@ static_assert(kStaging + 4 * kTileRows * 64 <= kThreadgroupMemory, "64 ranks fit
 EGG_FN uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
 EGG_FN uint32_t padded(uint32_t count, uint32_t to) { return divide_up(count, to) * to; }
 
-// A matrix that linear multiplies with lies a second time as halves, which is how the matrix units take it: cells of
-// kCell inputs by kCell outputs, those of kCell outputs one behind another. stride: inputs, padded.
+// A linear's matrix is stored a second time as halves, as the matrix units take it: in cells of kCell inputs by kCell
+// outputs. The cells of the same outputs follow each other. stride: the number of inputs, padded.
 EGG_FN uint32_t half_place(uint32_t output, uint32_t input, uint32_t stride) {
   return (output / kCell * (stride / kCell) + input / kCell) * (kCell * kCell) + input % kCell * kCell + output % kCell;
 }
 EGG_CONSTANT uint32_t kNoHalves = 0xffffffffu;
 
-// Where a value lies in a tile's workspace: kTileRows rows of `padded` channels, int8 or, where wide, int32.
+// Where a value lies in a tile's workspace: kTileRows rows of `padded` channels, int8, or int32 if it is wide.
 struct Place {
   uint32_t offset;
   uint32_t padded;
@@ -100,7 +100,7 @@ EGG_FN uint32_t row_bytes(Place place) { return place.wide != 0 ? 4 * place.padd
 
 // What the kernel runs: the program's ops, and three of the backend's own.
 EGG_CONSTANT int32_t kLoadState = 100;
-EGG_CONSTANT int32_t kKeepValue = 101;  // for sites; attr 0: zeros where the token has no target
+EGG_CONSTANT int32_t kKeepValue = 101;  // for sites; attr 0: zeros if the token has no target
 EGG_CONSTANT int32_t kTakeValue = 102;  // what was kept; attr 1: as a draw moves it
 
 struct DeviceOp {
@@ -113,7 +113,7 @@ struct DeviceOp {
   uint32_t matrix;    // in the weights: rows of `stride`
   uint32_t halves;    // linear: the matrix among the halves, see half_place
   uint32_t stride;    // channels of the matrix's inputs, padded
-  uint32_t ranks;     // draws of the matrix, 0 where it is not perturbed
+  uint32_t ranks;     // draws of the matrix, 0 if it is not perturbed
   uint32_t a;         // of side A in a pair's noise, rank 0; embed: of the keys of all ranks
   int32_t shift;      // embed: of the perturbation
   uint32_t a_stride;  // to the next rank; embed: none
@@ -122,10 +122,10 @@ struct DeviceOp {
   int32_t vectors[2];  // gain and bias: the even member's in a pair's noise, the odd one's `out.padded` on; -1: none
   uint32_t table;      // its first entry among those of all tables
   uint32_t state;      // load_state, store, loss of a state: in its states; keep_value, take_value: in a place's record
-  uint32_t of_state;   // loss: 1 where the logits are a state
+  uint32_t of_state;   // loss: 1 if the logits are a state
   uint32_t caches[2];  // attention: keys and values in a tile's workspace, (rows, context, padded channels)
   uint32_t kept[2];    // the same in a place's record: what draws read of positions before their own
-  uint32_t of_stream;  // attention: 1 where that of a draw's place is read too, because no draw changes it
+  uint32_t of_stream;  // attention: 1 if that of a draw's place is read too, because no draw changes it
   uint32_t scores;     // (rows, context) int32, for any attention
 };
 
@@ -178,7 +178,7 @@ struct MoveArgs {
 };
 
 // A slice: some tiles and some tokens of a call, a threadgroup a tile. It reads the states and losses that the slice of
-// the tokens before it has left, and writes others, so that it may be run again when the system has stopped it.
+// the tokens before it has left, and writes others, so that it can run again if the system has stopped it.
 struct ForwardArgs {
   NoiseArgs noise;
   uint64_t workspace_stride;  // of a tile

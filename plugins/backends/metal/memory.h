@@ -12,10 +12,10 @@ namespace eggroll::metal {
 
 // Left free for the data of calls: tokens, who votes on which row, streams of the unperturbed model.
 constexpr uint64_t kCallReserve = uint64_t{256} << 20;
-// As many tiles run at once, in one dispatch, as have workspaces that fit in this and in half of the memory that is
-// left, but at least kFewestTiles or all.
+// Tiles run at once, in one dispatch, if their workspaces fit in this and in half of the memory that is left. At least
+// kFewestTiles run at once, or all.
 constexpr uint64_t kMostWorkspace = uint64_t{1} << 30;
-// The fewest tiles that work at once, or all: enough for every core of the largest GPU.
+// The fewest tiles that work at once, unless there are fewer: enough for every core of the largest GPU.
 constexpr uint32_t kFewestTiles = 64;
 // Threadgroups of a rule's dispatch.
 constexpr uint32_t kRuleGroups = 256;
@@ -38,8 +38,8 @@ struct SiteRoom {
 };
 
 struct MemoryPlan {
-  // free: of the device; largest_buffer: that it can make. Throws Error where the population does not fit, and names
-  // the largest that would.
+  // free: the device's free bytes; largest_buffer: the largest that it can make. Throws Error if the population does
+  // not fit, and names the largest that would.
   MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t free, uint64_t largest_buffer);
 
   uint32_t tiles;        // at work at once

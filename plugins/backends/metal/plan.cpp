@@ -84,7 +84,7 @@ class Planner {
     sites.kept_bytes = fitted(size_t{sites.kept_bytes} + row_bytes(shape_of(value)));
   }
 
-  // Where a parameter's noise begins in a pair's.
+  // Where a parameter's noise begins in the noise of a pair.
   struct NoisePlace {
     uint32_t keys;  // of side A
     uint32_t a;     // or the vector
@@ -190,7 +190,7 @@ class Planner {
     job.vector = param.vector ? 1 : 0;
     job.rows = param.vector ? param.cols : param.rows;
     job.cols = param.vector ? 1 : param.cols;
-    // Places are fewer than 2^32: the errors of as many would take more memory than any Mac has.
+    // There are fewer than 2^32 places: the errors of so many would take more memory than any Mac has.
     job.first_kept = sites.first_kept(site.own_first);
     job.first_error = sites.first_error(site, site.own_first);
     job.error_bytes = SitePlan::error_bytes(site);

@@ -26,7 +26,7 @@ struct ParamPlace : LoweredParam {
 
 constexpr size_t kHalfBytes = 2;
 
-// Whether a session has such a site: at what the loss reads, of up to kMostDrawRows channels.
+// Whether a session can have the site: one at what the loss reads has up to kMostDrawRows channels.
 bool has_site(const egg_program& program, const egg_site& site);
 
 // A value that is kept for each place.
@@ -36,13 +36,13 @@ struct KeptValue {
   uint32_t offset;  // in a place's record
 };
 
-// Members of draws within the program that a call of the forward pass has at most, and the bytes of what they keep, but
-// for those of one place.
+// The most members of draws within the program that a call of the forward pass has, and the most bytes that they keep.
+// The members of a single place may exceed both.
 constexpr uint32_t kMostDrawMembers = 1U << 20;
 constexpr uint32_t kMostDrawBytes = 1U << 26;
 
-// What the members of a site's draws run: at their place's token what is behind the value, and then, where the site has
-// a horizon, whole tokens. Without ops at what the loss reads.
+// What the members of a site's draws run: at their place's token the ops after the value, and then, if the site has a
+// horizon, whole tokens. There are no ops if the site is at what the loss reads.
 struct DrawPlan {
   std::vector<DeviceOp> ops;
   uint32_t place_ops = 0;     // as in ForwardArgs
@@ -110,8 +110,8 @@ struct SitePlan {
 };
 
 struct Plan : DeviceProgram {
-  // block_inputs: products that linear adds up as float32, a multiple of kBlock. Throws Error where such a sum is not
-  // exact, or where a part of the program would pass 4 GiB.
+  // block_inputs: products that linear adds up as float32, a multiple of kBlock. Throws Error if such a sum is not
+  // exact, or if a part of the program would pass 4 GiB.
   explicit Plan(const egg_session_spec& spec, uint32_t block_inputs = kBlockInputs);
 
   uint32_t block_inputs;

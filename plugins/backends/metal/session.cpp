@@ -87,7 +87,7 @@ MetalSession::Memory MetalSession::uploaded(const std::vector<T>& from) const {
   return memory;
 }
 
-// Makes room for at least this number; what it held is lost.
+// Makes room for at least this number of bytes. The old contents may be lost.
 void MetalSession::reserve(Memory& memory, size_t bytes) const {
   if (memory != nullptr && memory->bytes() >= bytes) return;
   memory.reset();
@@ -157,7 +157,7 @@ NoiseArgs MetalSession::noise_args(uint64_t step, uint32_t first_pair) const {
   return {plan_.noise.seed, step, first_pair, plan_.noise.source == EGG_NOISE_TABLE ? plan_.noise.table_log2 : 0};
 }
 
-// All but the rows, their noise and their states.
+// Returns all arguments except the rows, their noise and their states.
 ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
   ForwardArgs args{};
   args.noise = noise_args(0, 0);

@@ -15,7 +15,7 @@ EGG_CONSTANT uint32_t kSquareBytes = 16;
 EGG_CONSTANT uint32_t kMostDrawRows = 4096;
 static_assert(2 * sizeof(int32_t) * kMostDrawRows <= kThreadgroupMemory, "a place's values and sums fit");
 
-// A simdgroup has a place, from first to end among `places`. Where the first of all of these has what:
+// Each simdgroup has a place, from first to end among `places`. The first of all of these has:
 struct DrawArgs {
   Places places;
   uint64_t first_error;   // bytes before its row of errors
@@ -84,12 +84,12 @@ struct SiteVoteArgs {
   uint32_t kept_bytes;
 };
 
-// A table's row has reads, the places of its site that read it. What has more than kSitePiece of them is cut:
-// each piece has votes of its own, int32, and the row then adds up these.
+// The reads of a table's row are the places of its site that read it. A row with more than kSitePiece reads is cut:
+// each piece has its own int32 votes, and then the row adds these up.
 EGG_CONSTANT uint32_t kSitePiece = 64;
 
-// Pieces and rows are VotedRow: first_voters is the first of their reads, pairs how many there are. A row that is cut,
-// from first_cut on, names its pieces in their place. A simdgroup has a piece; rows are taken in turn, as of
+// Pieces and rows are VotedRow: first_voters is the first of their reads, pairs the number of reads. Rows from
+// first_cut on are cut: they name pieces instead of reads. A simdgroup has a piece; rows are taken in turn, as of
 // MaskedArgs.
 struct SitePieceArgs {
   uint64_t first_error;
