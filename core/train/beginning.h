@@ -31,8 +31,8 @@ using FindRun = std::function<RunFolder(const std::filesystem::path&)>;
 RunFolder run_at(const std::filesystem::path& folder);
 
 // Says in `init` which checkpoint init.from means and what this run takes of it: from becomes FOLDER@STEP, and `run`
-// (its config hash), `step` (the one that this run begins at), `states` and `evaluations` (whether they are kept; not
-// where members read other tokens, or evaluations others) and `sha256` are added. A configuration that has them, or
+// (its config hash), `step` (the one that this run begins at), `states` and `evaluations` (whether they are kept: no if
+// members, or evaluations, read other tokens) and `sha256` are added. A configuration that has them, or
 // begins with drawn weights, stays as it is. Throws Error with file and line.
 ConfigNode with_beginning(ConfigNode config, const FindRun& find);
 

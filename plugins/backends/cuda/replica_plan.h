@@ -46,7 +46,7 @@ struct ReplicaPlan {
   Range own_places(const SiteShape& site) const;
 };
 
-// Plans a replica for each of the devices as they are now, in their order. Throws Error where the spec does not fit.
+// Plans a replica for each of the devices as they are now, in their order. Throws Error if the spec does not fit.
 std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices);
 
 // Chooses every replica's memory for the population. Throws Error if it does not fit on one of the devices, and names

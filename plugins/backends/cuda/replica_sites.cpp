@@ -189,7 +189,7 @@ void ReplicaForward::make_errors(const ForwardArgs& args, const SiteShape& site,
   launch_site_errors(made, stream_);
 }
 
-// The same members go on with whole tokens of the unperturbed model, from the states behind theirs.
+// The same members go on with whole tokens of the unperturbed model, from their states after their place's token.
 void ReplicaForward::draw_later(const ForwardArgs& at_token, uint32_t horizon, size_t behind) {
   const BehindPlan& planned = own_.behind[behind];
   const uint32_t places = at_token.rows / at_token.members_per_stream;

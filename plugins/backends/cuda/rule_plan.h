@@ -12,7 +12,7 @@ namespace eggroll::cuda {
 
 struct alignas(16) RuleNode {
   int32_t code;   // egg_rule_code
-  int32_t in[3];  // places; 0 where absent
+  int32_t in[3];  // places; 0 if absent
   int32_t out;    // place
   int32_t index;  // slot or scalar
   uint32_t bits;  // of a constant

@@ -44,10 +44,10 @@ template <class T>
 class SentArray {
  public:
   SentArray() = default;
-  // data: the place on the device, where it was taken before.
+  // data: the place on the device, if it has been taken before.
   explicit SentArray(DeviceArray<T> data) : data_(std::move(data)) {}
 
-  // What comes before upload(), which sends the same numbers: adds what is to be copied, unless they are there or many.
+  // Must come before upload() of the same numbers. Adds what is to be copied, unless they are there already, or many.
   void prepare(const T* from, size_t count, Threads& threads, Copies& copies) {
     is_new_ = count > 0 && (count != count_ || !is_there(from, count, threads));
     if (!is_new_) return;

@@ -205,7 +205,7 @@ struct ForwardArgs {
   uint32_t wants_logits;
   uint32_t block_inputs;  // that linear adds up as float32
   uint32_t kept_bytes;    // of a place's record. A place is a token of a stream of sites
-  uint32_t place_ops;     // of draws, which run these at their place's token, and those behind them at all later ones
+  uint32_t place_ops;     // of draws: they run these at their place's token, and the ops after these at all later ones
   MoveArgs move;          // of draws; all zero for others
 };
 
@@ -260,7 +260,7 @@ struct RuleJob {
   uint32_t slots;       // before its cells, (slots, weights)
   uint32_t reads;       // votes of each weight in a share, `count` apart: ops that read a parameter of a site
   uint32_t std;         // its place among the deviations of the null
-  uint32_t of_columns;  // 1: there and behind it lie those of its columns
+  uint32_t of_columns;  // 1: the deviations of its columns begin there
 };
 EGG_CONSTANT uint32_t kStays = 0xffffffffu;  // a deviation of what no token reads: weights and slots stay as they are
 

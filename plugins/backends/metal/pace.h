@@ -31,14 +31,14 @@ class Pace {
 
   void took(uint64_t units, double seconds) {
     refusals_ = 0;
-    // What is short beside that tells the time of a launch.
+    // A command buffer of far fewer units mostly shows the time of a launch.
     if (4 * units < units_ && seconds < kTargetSeconds) return;
     const double most = static_cast<double>(units) * static_cast<double>(kMostGrowth);
     const double fit = static_cast<double>(units) * kTargetSeconds / std::max(seconds, 1e-9);
     units_ = static_cast<uint64_t>(std::min(most, fit));
   }
 
-  // The system refused a command buffer of this number of units. Throws Error where it has refused too many.
+  // The system refused a command buffer of this number of units. Throws Error if it has refused too many.
   void refused(uint64_t units, const Refused& why) {
     if (++refusals_ > kMostRefusals) {
       throw Error(

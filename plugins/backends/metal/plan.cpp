@@ -294,7 +294,7 @@ class Planner {
     }
   }
 
-  // Tokens behind the place run all ops, as those of members do.
+  // Tokens after the place run all ops, as members' tokens do.
   void finish_draws(const SiteShape& site) {
     DrawPlan& draws = plan_.sites.draws[site.number];
     if (draws.ops.empty()) return;

@@ -32,7 +32,7 @@ bool has_site(const egg_program& program, const egg_site& site);
 // A value that is kept for each place.
 struct KeptValue {
   int32_t value;
-  bool always;      // as attention reads it; else zeros stand where there is no target
+  bool always;      // as attention reads it; else a place without a target has zeros
   uint32_t offset;  // in a place's record
 };
 
@@ -52,7 +52,7 @@ struct DrawPlan {
 };
 
 // A matrix or a vector that votes with a site: its deviations begin at `std`, a matrix's squares at the cell `squares`,
-// the columns of each read one behind another.
+// one read's columns after another's.
 struct SiteVoter {
   uint32_t param;
   uint32_t site;

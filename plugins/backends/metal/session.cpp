@@ -205,8 +205,8 @@ void MetalSession::run_forward(ForwardArgs args, const Pass& pass) {
   }
 }
 
-// Runs all tiles of a chunk through some tokens from args.first_token on, and sets args.end_token. As long as that
-// takes a command buffer for each token too long, a command buffer has some of the tiles.
+// Runs all tiles of a chunk through some tokens from args.first_token on, and sets args.end_token. If one
+// token of all tiles would take a command buffer too long, each command buffer has some of the tiles.
 void MetalSession::run_slice(ForwardArgs& args, uint32_t tiles, const Pass& pass, const Buffer& before,
                              const Buffer& after) {
   Pace& pace = pass.pace;

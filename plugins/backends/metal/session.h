@@ -64,7 +64,7 @@ class MetalSession : public Session {
   template <class Arguments>
   double run(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, const Arguments& arguments,
              std::vector<BoundBuffer> buffers) const;
-  // The rows of args, as many tiles at a time as there are workspaces. states: at first, and in the end.
+  // Runs the rows of args, as many tiles at a time as there are workspaces. pass.states: before, and in the end after.
   void run_forward(ForwardArgs args, const Pass& pass);
   void run_slice(ForwardArgs& args, uint32_t tiles, const Pass& pass, const Buffer& before, const Buffer& after);
   // Members [first, first + count) of a call: those of pairs, or those of whole streams of sites.

@@ -243,7 +243,7 @@ void MetalSession::find_site_stds(const egg_update& u) {
   }
 }
 
-// Lists the rows of the site's tables that places read, those of many reads behind the others, in pieces.
+// Lists the rows of the site's tables that places read. Rows with many reads come last and are cut into pieces.
 MetalSession::SiteRows MetalSession::list_site_rows(const egg_update& u, const SiteShape& site) {
   auto* const reads = of<uint32_t>(site_reads_);
   auto* const pieces = of<VotedRow>(site_pieces_);

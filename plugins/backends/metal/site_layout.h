@@ -10,7 +10,7 @@ namespace metal {
 
 // A place's errors are a row: those of the padded channels, int16, then the sum of their squares, int64, and padding.
 EGG_CONSTANT uint32_t kSquareBytes = 16;
-// Rows of the largest Hadamard matrix: a simdgroup has the int32 values of one place in threadgroup memory, and behind
+// Rows of the largest Hadamard matrix: a simdgroup has the int32 values of one place in threadgroup memory, and after
 // them what independent draws add up to.
 EGG_CONSTANT uint32_t kMostDrawRows = 4096;
 static_assert(2 * sizeof(int32_t) * kMostDrawRows <= kThreadgroupMemory, "a place's values and sums fit");
