@@ -97,7 +97,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& folder, const char* cure
 // Reads the facts, but not population and state_bytes, which the tensors hold.
 CheckpointFacts read_facts(const std::filesystem::path& folder);
 
-// sha256 of what another run that begins with it takes: its weights, or also its step, slots, states, evaluations and
+// sha256 of what another run takes if it begins with it: the weights, or also its step, slots, states, evaluations and
 // counts of tokens. The same on every machine.
 std::string beginning_sha256(const std::filesystem::path& folder, bool goes_on);
 

@@ -54,8 +54,8 @@ BestCheckpoint require_best(const RunFolder& folder);
 // kept.
 std::filesystem::path checkpoint_after(const std::filesystem::path& run_folder, uint64_t step);
 
-// The one that `chosen` means: "end" (that the run ended with; the newest of one that has not ended), "last", "best" or
-// a number of steps. who: how a message about it begins. Throws Error if the run keeps no such checkpoint.
+// The one that `chosen` means: "end" (the one that the run ended with, or the newest if it has not ended), "last",
+// "best" or a number of steps. who: how a message about it begins. Throws Error if the run keeps no such checkpoint.
 std::filesystem::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, const std::string& who);
 
 }  // namespace eggroll

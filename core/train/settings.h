@@ -51,7 +51,7 @@ struct EvalSettings {
 struct CheckpointSettings {
   uint64_t every;  // steps
   uint32_t keep;
-  std::optional<bool> best;  // whether one is saved after each held-out evaluation that is the best so far; none: where
+  std::optional<bool> best;  // whether one is saved after each held-out evaluation that is the best so far; none: if
                              // the run stops by patience
 };
 // The beginning of a run whose weights are not drawn: see train/beginning.h.

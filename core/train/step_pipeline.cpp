@@ -119,8 +119,8 @@ void StepPipeline::begin_update(uint64_t step, const BatchBuffer& batch, const s
     voted_ = voted_weights_.count(batch, &threads_);
     if (journal_) journal_->append(step, evaluation, fitness);
   };
-  // If steps take only milliseconds, reading data is a large part of them. So batches are read three steps ahead: then
-  // the reading may take until the next evaluation ends.
+  // If steps take only milliseconds, reading data takes a part of them. So batches are read three steps ahead: then the
+  // reading may take until the next evaluation ends.
   filling_end_ = std::max(filled_end_, std::min(step + batches_.size(), setup_.learner.train.steps));
   std::function<void()> work = [this, first = filled_end_, end = filling_end_] {
     try {

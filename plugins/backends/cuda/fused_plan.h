@@ -55,7 +55,7 @@ struct FusedPlan {
   int32_t weighting = -1;
   int32_t score_shift = -1;
   uint32_t ring_blocks =
-      0;  // of a pair's noise that come through the ring; behind them: what is read where a token says
+      0;  // of a pair's noise that come through the ring; after them: what is read where a token says
   uint32_t noise_blocks = 0;  // of a pair's noise, all places
 };
 

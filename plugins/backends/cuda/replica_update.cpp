@@ -203,7 +203,7 @@ void ReplicaUpdate::vote_async(const egg_update& u) {
   check(cudaEventRecord(votes_made_, stream_), "gather votes");
 }
 
-// Sends what tables and the rule need beside votes. It uses another stream, because on the votes' stream these copies
+// Sends what tables and the rule need besides votes. It uses another stream, because on the votes' stream these copies
 // would wait for the next batch, which may be large.
 void ReplicaUpdate::send_numbers(const egg_update& u) {
   const std::vector<double> variances = row_variances(u);

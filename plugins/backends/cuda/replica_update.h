@@ -95,7 +95,7 @@ class ReplicaUpdate : public ReplicaPart {
   size_t vote_part_count_ = 0;
   size_t table_part_count_ = 0;  // of these, the first: those of masked tables
 
-  // Pairs whose votes are made here in this update; where it is alone, all make both kinds.
+  // Pairs whose votes are made here in this update. If `owners` is 1, both ranges hold all of them.
   struct {
     Range dense;
     Range on_rows;

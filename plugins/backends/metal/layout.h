@@ -35,7 +35,7 @@ enum Binding {
   kBindSlots,
   kBindStatesBefore,
   kBindStates,
-  kBindKept,  // what the forward pass leaves beside states and losses: logits, or what sites read of each token
+  kBindKept,  // what the forward pass leaves apart from states and losses: logits, or what sites read of each token
   kBindWorkspace,
   kBindFitness,
   kBindVoteJobs,
