@@ -79,8 +79,7 @@ uint64_t first_of(const SearchRound& round) {
   return first;
 }
 
-// Returns whether they are gone. A process that has just ended the run may still hold its lock; the next round
-// tries again.
+// Returns whether they are gone. The process that ended the run may still lock it; the next round tries again.
 bool drop_checkpoints_of(const RunFolder& folder) try {
   if (!latest_checkpoint(folder.path)) return true;
   const RunLock lock(folder.path);

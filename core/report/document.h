@@ -61,6 +61,8 @@ std::string to_markdown(const Document& document);
 // script has an address, and a link leads to the list of runs.
 enum class Page { kFile, kServed };
 std::string to_html(const Document& document, Page page = Page::kFile);
+// The text as HTML holds it, also within the quotes of an attribute.
+std::string html_escaped(const std::string& text);
 
 // findings.css and findings.js.
 std::span<const Asset> page_assets();

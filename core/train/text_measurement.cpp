@@ -36,13 +36,12 @@ bool take_of_another_point(const RunFolder& folder, RunRecord& record) {
 
 }  // namespace
 
-// Version 0.2 did not have them.
 bool take_text_figures(const RunRecord& other, RunRecord& record) {
   const std::optional<DatasetRecord>& theirs = other.dataset;
   const std::optional<DatasetRecord>& own = record.dataset;
   const bool is_same_data =
       theirs && own && theirs->sha256 == own->sha256 && theirs->unit == own->unit && theirs->sizes == own->sizes;
-  if (!other.counting_seconds || !is_same_data) return false;
+  if (!other.counting_seconds || !is_same_data) return false;  // records of version 0.2 have no such seconds
   record.baselines.kneser_ney = other.baselines.kneser_ney;
   record.baselines.xz = other.baselines.xz;
   record.baselines.ppmd = other.baselines.ppmd;

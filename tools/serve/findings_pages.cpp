@@ -7,6 +7,7 @@
 
 #include "record/run_numbers.h"
 #include "record/sentence.h"
+#include "report/document.h"
 #include "report/findings.h"
 #include "system/background.h"
 #include "system/text.h"
@@ -18,12 +19,10 @@ namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
 std::string page_of(const std::string& sentence, const std::string& head = "") {
-  std::string text;
-  for (const char c : sentence) text += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
   return fmt::format(
       "<!doctype html>\n<html lang=en>\n<meta charset=utf-8>\n<title>Findings</title>\n"
       "<link rel=stylesheet href=style.css>{}\n<p><a href=\"/\">\u2190 all runs</a></p>\n<p>{}</p>\n</html>\n",
-      head, text);
+      head, html_escaped(sentence));
 }
 
 FindingsPages::Answer wait_page(const std::string& what) {
