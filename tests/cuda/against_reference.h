@@ -117,7 +117,7 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   std::vector<int8_t> states(population * size_t{learner.program->state_bytes()});
   session.get_states(0, population, states.data());
   seen.states.insert(seen.states.end(), states.begin(), states.end());
-  infer(99, 150, last);  // so many streams that tiles are cut if there are two blocks
+  infer(99, 150, last);  // enough streams that tiles are cut if there are two blocks
   return seen;
 }
 

@@ -81,7 +81,7 @@ class ReplicaForward : public ReplicaPart {
   Event evaluated_;
   DeviceArray<int8_t> infer_states_;
   DeviceArray<int8_t> logits_;
-  // Of sites: see SitePlan.
+  // What sites need; SitePlan explains it.
   DeviceArray<int8_t> kept_ = take(Area::kKept);
   DeviceArray<int16_t> errors_ = take(Area::kSiteErrors);
   DeviceArray<uint8_t> perturbed_ = take(Area::kSitePerturbed);

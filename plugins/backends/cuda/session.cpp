@@ -38,7 +38,7 @@ CudaSession::CudaSession(const egg_session_spec& spec, std::vector<ReplicaPlan> 
   }
 }
 
-// Uses a thread for each device, if the system gives so many, so that no device waits while the host serves others.
+// Uses a thread for each device, if the system gives as many, so that no device waits while the host serves others.
 void CudaSession::each_replica(const std::function<void(Replica&)>& body) {
   for (size_t i = 0; i < side_threads_.size(); ++i) {
     side_threads_[i]->start([&body, &replica = *replicas_[i]] { body(replica); });

@@ -190,7 +190,7 @@ class Planner {
     job.vector = param.vector ? 1 : 0;
     job.rows = param.vector ? param.cols : param.rows;
     job.cols = param.vector ? 1 : param.cols;
-    // There are fewer than 2^32 places: the errors of so many would take more memory than any Mac has.
+    // There are fewer than 2^32 places: the errors of 2^32 would take more memory than any Mac has.
     job.first_kept = sites.first_kept(site.own_first);
     job.first_error = sites.first_error(site, site.own_first);
     job.error_bytes = SitePlan::error_bytes(site);
